@@ -1,0 +1,1 @@
+//! The pure machine: `handle(Input) -> Vec<Effect>`. No async, no clock, no IO.

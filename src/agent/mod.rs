@@ -1,0 +1,3 @@
+//! The agent: a pure machine, and the driver that performs its effects.
+
+pub mod machine;

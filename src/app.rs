@@ -1,0 +1,1 @@
+//! Composition root: configuration → agent → front end. The only file that knows every layer.

@@ -1,0 +1,1 @@
+//! Layered settings → one resolved configuration and a list of warnings.

@@ -1,0 +1,3 @@
+//! Arguments, runtime, run, print the final error.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The MCP client side: the only user of rmcp's client.

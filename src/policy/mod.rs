@@ -1,0 +1,1 @@
+//! May this call run? Rules, grants, and the pins that void them.

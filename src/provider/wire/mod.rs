@@ -1,0 +1,1 @@
+//! HTTP wire formats, one file each. Pure: request → JSON, frame → events.

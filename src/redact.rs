@@ -1,0 +1,1 @@
+//! Secrets become marks before anything is written: known values, and fields with secret names.

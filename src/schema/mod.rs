@@ -1,0 +1,1 @@
+//! JSON Schema: to a form, validation (never the network), lowering for providers.

@@ -1,0 +1,1 @@
+//! Tracing to a file; never to the screen.

@@ -1,0 +1,7 @@
+//! The full-screen program.
+//!
+//! One owner ([`ui`](self)) holds the panes as plain fields; overlays stand on a stack. **Boundary:** imports only `contract`, `domain`, `strings`
+//! and the settings types of `config`; nothing of the agent.
+
+pub mod text;
+pub mod theme;

@@ -1,0 +1,3 @@
+//! An MCP server for tests, with faults on request.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Rules of the house, read off the sources.

@@ -1,0 +1,1 @@
+//! The program on screen, without a terminal: headless `Ui`, pressed keys, snapshots.

@@ -1,0 +1,1 @@
+//! Wire formats and dialects against recorded streams.
