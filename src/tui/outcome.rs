@@ -1,0 +1,66 @@
+//! What a part of the screen answers to a key: data, never a closure.
+
+use crate::contract::Op;
+use crate::domain::Notice;
+use crate::tui::command::Command;
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::look::Look;
+
+/// Something for the owner of the screen, or the loop around it, to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Tell the agent.
+    Op(Op),
+    /// Put a text on the clipboard (OSC 52, tmux, file) and say which way worked.
+    Copy(String),
+    /// Open a URL in the user's browser. Only after the user said so.
+    OpenUrl(String),
+    /// Let the user edit this text in `$VISUAL` or `$EDITOR`; the result comes back to whoever has the focus.
+    Edit {
+        /// The text as it is.
+        text: String,
+        /// Ending of the temporary file, for the editor's colours.
+        extension: &'static str,
+    },
+    /// Show a notice.
+    Notice(Notice),
+    /// Carry out a command as if its key had been pressed.
+    Command(Command),
+    /// Stop the process as Ctrl-Z does.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Leave.
+    Quit,
+}
+
+/// What became of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Not mine.
+    Ignored,
+    /// Taken; nothing further to do.
+    Consumed,
+    /// Taken; do this.
+    Emit(Vec<Effect>),
+    /// Taken; do this, and close me.
+    Close(Vec<Effect>),
+}
+
+/// An overlay. One file each under `layer/`.
+pub trait Layer {
+    /// A name for tests and hints, e.g. `help`.
+    fn name(&self) -> &'static str;
+    /// Takes a key.
+    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Outcome;
+    /// Takes pasted text.
+    fn paste(&mut self, text: &str) -> Outcome {
+        let _ = text;
+        Outcome::Ignored
+    }
+    /// Draws itself into the whole screen area below the header; returns where the caret stands, if it has one.
+    fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position>;
+}
