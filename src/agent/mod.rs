@@ -2,3 +2,7 @@
 
 pub mod journal;
 pub mod machine;
+pub mod outlet;
+pub mod stream;
+pub mod surroundings;
+pub mod timers;
