@@ -351,7 +351,7 @@ mod tests {
         );
         let warnings = catalog.overlay("openai", &user);
         let fields: Vec<&str> = warnings.iter().map(|w| w.text.args[1].1.as_str()).collect();
-        assert_eq!(fields, ["needs_key", "colour"]);
+        assert_eq!(fields, ["colour", "needs_key"]);
         let entry = catalog.find("openai").unwrap();
         assert_eq!((entry.base_url.as_str(), entry.needs_key, entry.quirks.max_stop), ("http://10.0.0.1/v1", true, 2));
         assert_eq!(entry.quirks.limit_field, wire::LimitField::MaxCompletionTokens);

@@ -184,7 +184,10 @@ mod tests {
             endpoint("", options).stream(Request::default()).now_or_never().and_then(Result::err)
         };
         let error = refused(&OpenOptions::default()).unwrap();
-        assert_eq!((error.kind, error.message.as_str()), (ModelErrorKind::Auth, "OpenAI needs an API key: set OPENAI_API_KEY"));
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (ModelErrorKind::Auth, "OpenAI needs an API key: set OPENAI_API_KEY")
+        );
         let named = OpenOptions { key_env: Some("MINE".into()), api_key: Some("  ".into()), ..OpenOptions::default() };
         assert!(refused(&named).unwrap().message.ends_with("set MINE"));
         let elsewhere = OpenOptions { base_url: Some("http://127.0.0.1:1/v1".into()), ..OpenOptions::default() };

@@ -143,14 +143,24 @@ mod tests {
     fn kinds_by_status_and_name() {
         let cases: [(u16, &str, ModelErrorKind, &str); 13] = [
             (400, r#"{"error":{"message":"m","type":"invalid_request_error"}}"#, ModelErrorKind::BadRequest, "m"),
-            (400, r#"{"error":{"message":"m","code":"context_length_exceeded"}}"#, ModelErrorKind::ContextOverflow, "m"),
+            (
+                400,
+                r#"{"error":{"message":"m","code":"context_length_exceeded"}}"#,
+                ModelErrorKind::ContextOverflow,
+                "m",
+            ),
             (400, r#"{"error":{"message":"overloaded","code":400}}"#, ModelErrorKind::BadRequest, "overloaded"),
             (401, r#"{"error":{"message":"m","type":"invalid_request_error"}}"#, ModelErrorKind::Auth, "m"),
             (403, "no", ModelErrorKind::Auth, "no"),
             (404, "", ModelErrorKind::NotFound, "HTTP 404 Why"),
             (408, "", ModelErrorKind::Server, "HTTP 408 Why"),
             (409, "", ModelErrorKind::Server, "HTTP 409 Why"),
-            (422, r#"{"message":{"detail":[{"loc":["body","x"],"msg":"no"}]}}"#, ModelErrorKind::BadRequest, "body.x: no"),
+            (
+                422,
+                r#"{"message":{"detail":[{"loc":["body","x"],"msg":"no"}]}}"#,
+                ModelErrorKind::BadRequest,
+                "body.x: no",
+            ),
             (429, r#"{"error":"slow down"}"#, ModelErrorKind::RateLimited, "slow down"),
             (502, "<html>bad gateway</html>", ModelErrorKind::Server, "HTTP 502 Why"),
             (500, r#"{"error":{"type":"overloaded_error","message":"m"}}"#, ModelErrorKind::Overloaded, "m"),
@@ -167,7 +177,10 @@ mod tests {
         let read = |value: Value| in_reply(&value).map(|error| (error.kind, error.message));
         assert_eq!(read(json!({"error": null, "choices": []})), None);
         assert_eq!(read(json!({"error": "boom"})), Some((ModelErrorKind::Server, "boom".into())));
-        assert_eq!(read(json!({"error": {"code": 429, "message": "m"}})), Some((ModelErrorKind::RateLimited, "m".into())));
+        assert_eq!(
+            read(json!({"error": {"code": 429, "message": "m"}})),
+            Some((ModelErrorKind::RateLimited, "m".into()))
+        );
         assert_eq!(
             read(json!({"object": "error", "message": "m", "code": 400})),
             Some((ModelErrorKind::BadRequest, "m".into()))

@@ -57,7 +57,8 @@ impl<'a> Scene<'a> {
                 let exact = format!("{server}__{tool}");
                 let suffix = format!("__{tool}");
                 let names = || self.tools.iter().map(|decl| decl.name.as_str());
-                let found = names().find(|name| *name == exact).or_else(|| names().find(|name| name.ends_with(&suffix)));
+                let found =
+                    names().find(|name| *name == exact).or_else(|| names().find(|name| name.ends_with(&suffix)));
                 found.map(str::to_owned)
             }
         }
@@ -72,7 +73,8 @@ fn is_han(c: char) -> bool {
 fn is_task(message: &Message, style: Style) -> bool {
     let Message::User { content } = message else { return false };
     let text = plain(content);
-    text.contains("<task>") || (style == Style::Native && !text.contains("<environment_details>") && !is_labelled(&text))
+    text.contains("<task>")
+        || (style == Style::Native && !text.contains("<environment_details>") && !is_labelled(&text))
 }
 
 fn task_of(message: &Message) -> String {

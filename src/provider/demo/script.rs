@@ -51,7 +51,7 @@ pub(super) fn play(scene: &Scene<'_>) -> Reply {
         stage.tools("demo.think_register", &[("register", json!({}))])
     } else if memory || hosts {
         let calls = [("get_memory_usage", json!({})), ("read_hosts_file", json!({}))];
-        stage.tools("demo.think_machine", &calls[usize::from(!memory)..1 + usize::from(hosts)])
+        stage.tools("demo.think_machine", &calls[usize::from(!memory)..=usize::from(hosts)])
     } else if has(&["slow", "progress", "慢任务", "耗时", "进度"]) {
         stage.tools("demo.think_slow", &[("slow_job", json!({}))])
     } else if has(&["ask me", "question", "问我", "提问", "问题"]) {
@@ -75,7 +75,8 @@ fn file_name(lower: &str, task: &str) -> Option<String> {
         .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/')))
         .map(|word| word.trim_end_matches('.'))
         .find(|word| [".md", ".txt"].iter().any(|end| word.len() > end.len() && word.ends_with(end)));
-    let wanted = ["write", "save", "写入", "写到", "写进", "保存", "存到", "存入"].iter().any(|word| lower.contains(word));
+    let wanted =
+        ["write", "save", "写入", "写到", "写进", "保存", "存到", "存入"].iter().any(|word| lower.contains(word));
     named.map(str::to_owned).or_else(|| wanted.then(|| "result.md".to_owned()))
 }
 
@@ -152,7 +153,8 @@ impl Stage<'_> {
         }
         let result = gist(&forecast.text);
         let Some(path) = file else {
-            return self.complete("demo.think_answer", self.placed(self.say("demo.done_forecast", &[("result", &result)])));
+            return self
+                .complete("demo.think_answer", self.placed(self.say("demo.done_forecast", &[("result", &result)])));
         };
         match results.get(1) {
             None => {

@@ -75,23 +75,22 @@ fn xml_call(call: &Call) -> String {
 
 /// Pieces as models write them: a word with the space before it, or two characters of Chinese.
 fn words(text: &str) -> Vec<String> {
-    let mut pieces: Vec<String> = Vec::new();
-    let mut open = 0;
+    let mut pieces = Vec::new();
+    let (mut piece, mut previous) = (String::new(), ' ');
     for c in text.chars() {
-        let wide = !c.is_ascii();
-        let begins = match pieces.last() {
-            None => true,
-            Some(last) if wide => !last.chars().all(|c| !c.is_ascii()) || open >= 2,
-            Some(last) => c.is_whitespace() && !last.ends_with(char::is_whitespace) || last.chars().any(|c| !c.is_ascii()),
+        let begins = if c.is_ascii() {
+            !previous.is_ascii() || (c.is_whitespace() && !previous.is_whitespace())
+        } else {
+            previous.is_ascii() || piece.chars().count() >= 2
         };
-        if begins {
-            pieces.push(String::new());
-            open = 0;
+        if begins && !piece.is_empty() {
+            pieces.push(std::mem::take(&mut piece));
         }
-        if let Some(last) = pieces.last_mut() {
-            last.push(c);
-            open += 1;
-        }
+        piece.push(c);
+        previous = c;
+    }
+    if !piece.is_empty() {
+        pieces.push(piece);
     }
     pieces
 }

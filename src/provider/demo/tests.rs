@@ -95,7 +95,11 @@ const FORECAST: &str = "Sample data.\n\nTomorrow: 24 °C, clear\nWind 3 m/s\n\nS
 #[test]
 fn weather_to_a_file_natively() {
     for (words, heading, answer) in [
-        ("What is the weather in New York tomorrow? Write it to result.md", "# Weather", "It is written to `result.md`."),
+        (
+            "What is the weather in New York tomorrow? Write it to result.md",
+            "# Weather",
+            "It is written to `result.md`.",
+        ),
         ("纽约明天的天气怎么样？把结果写入 result.md", "# 纽约明天的天气", "已写入 `result.md`。"),
     ] {
         let mut messages = vec![task("deploy"), result("old", false), task(words)];
@@ -109,7 +113,10 @@ fn weather_to_a_file_natively() {
         let (name, arguments) = call(&second);
         assert_eq!((name, arguments["path"].as_str()), ("write_to_file", Some("result.md")));
         let content = arguments["content"].as_str().unwrap();
-        assert!(content.starts_with(heading) && content.ends_with("\n\nTomorrow: 24 °C, clear\nWind 3 m/s\n"), "{content}");
+        assert!(
+            content.starts_with(heading) && content.ends_with("\n\nTomorrow: 24 °C, clear\nWind 3 m/s\n"),
+            "{content}"
+        );
 
         messages.extend([called("write_to_file", "2", arguments), result("Written.", false)]);
         let third = ask(native(messages));
@@ -122,14 +129,18 @@ fn weather_to_a_file_natively() {
 fn weather_to_a_file_in_xml() {
     let mut messages = vec![task("纽约明天的天气怎么样？把结果写入 result.md")];
     let first = ask(xml(messages.clone()));
-    assert!(first.thought.is_empty() && first.text.starts_with("<thinking>\n") && first.reason == Some(FinishReason::Stop));
+    assert!(
+        first.thought.is_empty() && first.text.starts_with("<thinking>\n") && first.reason == Some(FinishReason::Stop)
+    );
     assert!(first.text.ends_with(
         "</thinking>\n\n<use_mcp_tool>\n<server_name>demo</server_name>\n<tool_name>get_forecast</tool_name>\n<arguments>\n\
          {\"latitude\":41.7128,\"longitude\":-74.006}\n</arguments>\n</use_mcp_tool>"
     ));
     messages.extend([
         called("", "", json!({})),
-        user(&format!("[use_mcp_tool for 'demo'] Result:\n{FORECAST}\n\n<environment_details>\nx\n</environment_details>")),
+        user(&format!(
+            "[use_mcp_tool for 'demo'] Result:\n{FORECAST}\n\n<environment_details>\nx\n</environment_details>"
+        )),
         user("Remember the format."),
     ]);
     let second = ask(xml(messages.clone()));
@@ -141,7 +152,8 @@ fn weather_to_a_file_in_xml() {
     assert!(third.text.ends_with("已写入 `result.md`。\n</result>\n</attempt_completion>"), "{}", third.text);
 
     messages.pop();
-    messages.push(user("[write_to_file for 'result.md'] Result:\nThe user rejected this call; it did not run. Reason: no"));
+    messages
+        .push(user("[write_to_file for 'result.md'] Result:\nThe user rejected this call; it did not run. Reason: no"));
     let refused = ask(xml(messages));
     assert!(refused.text.contains("> The user rejected this call; it did not run. Reason: no"), "{}", refused.text);
     assert!(refused.text.contains("<attempt_completion>") && !refused.text.contains("24 °C"));
@@ -151,7 +163,11 @@ fn weather_to_a_file_in_xml() {
 fn a_refused_call_is_told_and_nothing_is_made_up() {
     let weather = || task("weather in New York, save it");
     let refused = ask(native(vec![weather(), result("The user rejected this call; it did not run.", true)]));
-    assert!(refused.calls.is_empty() && refused.text.contains("get_forecast") && refused.text.contains("> The user rejected"));
+    assert!(
+        refused.calls.is_empty()
+            && refused.text.contains("get_forecast")
+            && refused.text.contains("> The user rejected")
+    );
     let by_hand = "The user did not run the tool and wrote this result by hand:\nrain";
     let (_, arguments) = {
         let whole = ask(native(vec![weather(), result(by_hand, false)]));
@@ -232,11 +248,12 @@ fn anything_else_gets_an_honest_sentence() {
     assert!(ask(Request::default()).text.contains("scripted"));
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn it_speaks_at_a_human_pace() {
-    let start = tokio::time::Instant::now();
+    assert!((20..=40).contains(&PACE.as_millis()));
+    let start = std::time::Instant::now();
     let stream = Demo::default().stream(native(vec![task("deploy")])).await.unwrap();
-    let pieces = stream.count().await;
-    let each = start.elapsed() / u32::try_from(pieces).unwrap();
-    assert!(pieces > 15 && each >= Duration::from_millis(20) && each <= Duration::from_millis(40), "{pieces} {each:?}");
+    let spoken = stream.filter(|event| std::future::ready(!matches!(event, Ok(StreamEvent::Alive))));
+    assert_eq!(spoken.take(8).count().await, 8);
+    assert!(start.elapsed() >= PACE * 8, "{:?}", start.elapsed());
 }

@@ -10,9 +10,9 @@ mod decoder;
 pub use decoder::Decoder;
 
 use super::{Decode, LimitField, Quirks, Wire};
+use crate::domain::Content;
 use crate::domain::content::plain;
 use crate::domain::model::{CallRef, Message, Request, ToolDecl};
-use crate::domain::Content;
 use serde_json::{Map, Value, json};
 
 /// The format.
