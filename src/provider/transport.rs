@@ -1,11 +1,12 @@
 //! HTTP: the only user of reqwest among the providers.
 //!
-//! Owns: the clients (built when first needed, one for this machine and one for the rest of the world), the sending of a request, and what a
-//! refused one or a broken connection means.
+//! Owns: the clients (built when first needed: for this machine, for plain HTTP, for TLS), the sending of a request, and what a refused one or
+//! a broken connection means.
 //! Does not: retry, follow redirects (a key would travel with them), or read events (`reply`).
 //!
 //! Proxies come from the environment (`HTTPS_PROXY`, `NO_PROXY` …), except for loopback, where a proxy never makes sense. Certificates are the
-//! system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`. Neither is loaded before the first request to a host that is not this one.
+//! system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`. Neither is looked at before the first request to
+//! another machine.
 
 use super::EventStream;
 use super::problem;
@@ -16,7 +17,7 @@ use crate::redact::Redactor;
 use bytes::Bytes;
 use futures::StreamExt;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, ClientBuilder, Response};
 use serde_json::Value;
 use std::error::Error;
 use std::io;
@@ -88,6 +89,10 @@ async fn exchange(outgoing: Outgoing) -> Result<EventStream, ModelError> {
     if !response.status().is_success() {
         return Err(refused(response, tap.as_deref()).await);
     }
+    if is_page(response.headers()) {
+        let text = format!("{} answered with a web page; is the base URL right?", place(&url));
+        return Err(problem::error(ModelErrorKind::Protocol, text));
+    }
     let body = response.bytes_stream().map(move |piece| {
         let piece = piece.map_err(|error| broken(&url, &error))?;
         if let Some(tap) = &tap {
@@ -147,9 +152,26 @@ fn header_map(headers: &[(String, String)]) -> Result<HeaderMap, ModelError> {
 /// The client for an address. Models on this machine need neither proxies nor certificates, and certificates take a while to load.
 fn client(url: &Url) -> Result<&'static Client, ModelError> {
     static NEAR: OnceLock<Client> = OnceLock::new();
-    static FAR: OnceLock<Client> = OnceLock::new();
-    let near = url.scheme() == "http" && is_loopback(url);
-    let cell = if near { &NEAR } else { &FAR };
+    static PLAIN: OnceLock<Client> = OnceLock::new();
+    static SECURE: OnceLock<Client> = OnceLock::new();
+    let client = match (url.scheme(), is_loopback(url)) {
+        ("http", true) => kept(&NEAR, |builder| builder.no_proxy().tls_certs_only([]).build()),
+        // Certificates are only for the rare proxy that speaks TLS: a machine that has none reaches its neighbours all the same.
+        ("http", false) => {
+            kept(&PLAIN, ClientBuilder::build).or_else(|_| kept(&PLAIN, |builder| builder.tls_certs_only([]).build()))
+        }
+        _ => kept(&SECURE, ClientBuilder::build),
+    };
+    client.map_err(|error| {
+        // The one thing that can fail here is the loading of certificates.
+        problem::error(ModelErrorKind::Certificate, format!("no secure connection is possible: {}", root(&error)))
+    })
+}
+
+fn kept(
+    cell: &'static OnceLock<Client>,
+    build: impl FnOnce(ClientBuilder) -> Result<Client, reqwest::Error>,
+) -> Result<&'static Client, reqwest::Error> {
     if let Some(client) = cell.get() {
         return Ok(client);
     }
@@ -158,11 +180,7 @@ fn client(url: &Url) -> Result<&'static Client, ModelError> {
         .connect_timeout(CONNECT)
         .pool_idle_timeout(KEEP_ALIVE)
         .redirect(reqwest::redirect::Policy::none());
-    let builder = if near { builder.no_proxy().tls_certs_only([]) } else { builder };
-    let client = builder.build().map_err(|error| {
-        // The one thing that can fail here is the loading of certificates.
-        problem::error(ModelErrorKind::Certificate, format!("no secure connection is possible: {}", root(&error)))
-    })?;
+    let client = build(builder)?;
     Ok(cell.get_or_init(|| client))
 }
 
@@ -173,6 +191,11 @@ fn is_loopback(url: &Url) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }
+}
+
+/// A web page is the answer of another kind of server, or of a login in between.
+fn is_page(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|kind| kind.starts_with("text/html"))
 }
 
 async fn refused(response: Response, tap: Option<&dyn Tap>) -> ModelError {
@@ -236,11 +259,12 @@ fn broken(url: &Url, error: &reqwest::Error) -> ModelError {
     } else {
         ModelErrorKind::Network
     };
+    problem::error(kind, format!("{}: {}", place(url), root(error)))
+}
+
+fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
-    let place = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-    let mut failure = problem::error(kind, format!("{place}: {}", root(error)));
-    failure.status = error.status().as_ref().map(StatusCode::as_u16);
-    failure
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// Whether TLS refused a certificate, ours or theirs. Errors of rustls travel inside `io::Error`, which hides them from `source`.

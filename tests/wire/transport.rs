@@ -220,6 +220,10 @@ async fn errors_inside_a_good_reply() {
     let error = json!({ "error": { "message": "no capacity", "code": 502 } });
     let (events, failure) = told(Chat::default().comment("PROCESSING").event(&error).done()).await;
     assert_eq!((events, failure.unwrap().kind), (vec![], ModelErrorKind::Server));
+    let page = Reply::status(200, &[("content-type", "text/html; charset=utf-8")], "<html></html>");
+    assert_eq!(refused(page).await.kind, ModelErrorKind::Protocol);
+    let (_, failure) = told(Reply::json(&json!({ "hello": "world" }))).await;
+    assert_eq!(failure.unwrap().kind, ModelErrorKind::Protocol);
     let (_, failure) = told(Reply::json(&json!({ "error": "model not loaded" }))).await;
     assert_eq!(failure.unwrap().message, "model not loaded");
 }

@@ -1,11 +1,21 @@
 //! Reads a reply: a stream of `chat.completion.chunk`, or one whole `chat.completion` from a server that does not stream.
 
-use super::super::Decode;
 use super::calls::Calls;
 use crate::domain::Usage;
 use crate::domain::model::{FinishReason, ModelError, ModelErrorKind, StreamEvent};
 use crate::provider::problem;
+use crate::provider::wire::Decode;
 use serde_json::Value;
+
+/// What the payloads so far were.
+#[derive(Default, PartialEq)]
+enum Kind {
+    #[default]
+    Nothing,
+    /// JSON, but of no chat completion.
+    Strange,
+    Chat,
+}
 
 /// The reader of one reply.
 #[derive(Default)]
@@ -16,6 +26,7 @@ pub struct Decoder {
     reason: Option<FinishReason>,
     /// `Finish` went out.
     done: bool,
+    kind: Kind,
 }
 
 impl Decode for Decoder {
@@ -49,7 +60,12 @@ impl Decode for Decoder {
             return Ok(());
         }
         if self.reason.is_none() {
-            return Err(problem::error(ModelErrorKind::Cut, "the reply ended before the model was done"));
+            return Err(match self.kind {
+                Kind::Strange => problem::error(ModelErrorKind::Protocol, "the reply is no chat completion"),
+                Kind::Nothing | Kind::Chat => {
+                    problem::error(ModelErrorKind::Cut, "the reply ended before the model was done")
+                }
+            });
         }
         self.finish(out);
         Ok(())
@@ -65,6 +81,11 @@ impl Decoder {
         if self.reason.is_none() {
             if let Some(error) = problem::in_reply(frame) {
                 return Err(error);
+            }
+            if frame.get("choices").is_some() {
+                self.kind = Kind::Chat;
+            } else if self.kind == Kind::Nothing {
+                self.kind = Kind::Strange;
             }
             if let Some(choice) = first_choice(frame) {
                 self.choice(choice, out);
