@@ -412,6 +412,21 @@ fn replies_that_break() {
     assert_eq!(broken("<html>not a model</html>"), (0, ModelErrorKind::Network));
 }
 
+#[test]
+fn an_event_of_several_lines_cut_anywhere() {
+    for line_end in ["\n", "\r\n", "\r"] {
+        let body = format!(
+            "data: {{\"choices\":\ndata: [{{\"delta\":\ndata: {{\"content\":\"a🌅\"}}}}]}}\n\ndata: {}\n\n",
+            ends("stop")
+        );
+        let body = body.replace('\n', line_end).into_bytes();
+        for at in 0..=body.len() {
+            let (events, error) = read(vec![body[..at].to_vec(), body[at..].to_vec()]);
+            assert_eq!((merged(&events), error), (vec![text("a🌅"), finish(Stop)], None), "{line_end:?} {at}");
+        }
+    }
+}
+
 /// Every recording that is a stream.
 const STREAMS: [&str; 6] = [
     "qwen1.5b-host.b_tools_parallel.sse",

@@ -205,12 +205,16 @@ async fn dropping_the_stream_cancels_the_request() {
 
 #[tokio::test]
 async fn a_finished_reply_leaves_its_connection_for_the_next() {
-    let server = ModelServer::start((0..4).map(|_| hello()).collect());
+    // The body ends a little later than the reply.
+    let said = Chat::new().text("a").finish("stop").event(&json!("[DONE]")).bytes();
+    let said = String::from_utf8(said).unwrap().replace("\"[DONE]\"", "[DONE]").into_bytes();
+    let reply = Reply::chunks(vec![(Duration::ZERO, said), (Duration::from_millis(20), b": bye\n\n".to_vec())]);
+    let server = ModelServer::start(vec![reply; 4]);
     let provider = open(&options(&server.base_url()));
     for _ in 0..4 {
         let (_, error) = collect(provider.stream(request()).await.unwrap()).await;
         assert_eq!(error, None);
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
     }
     assert_eq!((server.requests().await.len(), server.connections()), (4, 1));
 }

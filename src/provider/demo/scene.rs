@@ -37,7 +37,11 @@ impl<'a> Scene<'a> {
     pub(super) fn read(request: &'a Request) -> Self {
         let taught = ["<use_mcp_tool>", "<attempt_completion>"].iter().any(|tag| request.system.contains(tag));
         let style = if request.tools.is_empty() && taught { Style::Xml } else { Style::Native };
-        let at = request.messages.iter().rposition(|message| is_task(message, style));
+        // A task travels in `<task>`. Where no message has the tag, the last message of the user's that is no result counts.
+        let messages = &request.messages;
+        let at = messages.iter().rposition(|message| said(message).is_some_and(|text| text.contains("<task>")));
+        let at =
+            at.or_else(|| messages.iter().rposition(|message| said(message).is_some_and(|text| !is_labelled(&text))));
         let task = at.map(|at| task_of(&request.messages[at])).unwrap_or_default();
         let after = &request.messages[at.map_or(0, |at| at + 1)..];
         let results = match style {
@@ -69,26 +73,26 @@ fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}')
 }
 
-/// A task travels in `<task>`. Where the tag is missing, a message of the user's that is no result counts.
-fn is_task(message: &Message, style: Style) -> bool {
-    let Message::User { content } = message else { return false };
-    let text = plain(content);
-    text.contains("<task>")
-        || (style == Style::Native && !text.contains("<environment_details>") && !is_labelled(&text))
+/// What a message of the user's says.
+fn said(message: &Message) -> Option<String> {
+    match message {
+        Message::User { content } => Some(plain(content)),
+        Message::Assistant { .. } | Message::Tool { .. } => None,
+    }
 }
 
+/// The last task of a message: one that the model never came to answer stands in the same message as the next.
 fn task_of(message: &Message) -> String {
-    let Message::User { content } = message else { return String::new() };
-    let text = plain(content);
-    let task = text.split_once("<task>").map_or(text.as_str(), |(_, rest)| rest);
-    let task = task.rsplit_once("</task>").map_or(task, |(task, _)| task);
+    let text = said(message).unwrap_or_default();
+    let task = text.rsplit_once("<task>").map_or(text.as_str(), |(_, rest)| rest);
+    let task = task.split_once("</task>").map_or(task, |(task, _)| task);
     without_environment(task).trim().to_owned()
 }
 
 /// `[use_mcp_tool for 'demo'] Result:` and its like.
 fn is_labelled(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
-    first.starts_with('[') && first.contains(']')
+    first.starts_with('[') && first.contains("] Result")
 }
 
 fn native_result(message: &Message) -> Option<Outcome> {
@@ -98,13 +102,7 @@ fn native_result(message: &Message) -> Option<Outcome> {
 }
 
 fn xml_results(after: &[Message]) -> Vec<Outcome> {
-    let texts: Vec<String> = after
-        .iter()
-        .filter_map(|message| match message {
-            Message::User { content } => Some(plain(content)),
-            _ => None,
-        })
-        .collect();
+    let texts: Vec<String> = after.iter().filter_map(said).collect();
     // Reminders and hints are user messages too. Where nothing carries a label, every message counts as a result: better one step too far
     // than the same call for ever.
     let labelled = texts.iter().any(|text| is_labelled(text));

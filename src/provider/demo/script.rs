@@ -42,7 +42,7 @@ pub(super) fn play(scene: &Scene<'_>) -> Reply {
     let has = |words: &[&str]| words.iter().any(|word| task.contains(word));
     let (memory, hosts) = (has(&["memory", "内存", "ram "]), has(&["hosts"]));
     if has(&["alert", "预警", "警报"]) {
-        stage.tools("demo.think_alerts", &[("get_alerts", json!({ "state": "NY" }))])
+        stage.tools("demo.think_alerts", &[("get_alerts", json!({ "state": "CA" }))])
     } else if has(&["weather", "forecast", "天气", "预报"]) {
         stage.weather(file_name(&task, &scene.task).as_deref())
     } else if has(&["deploy", "部署"]) {
@@ -80,19 +80,18 @@ fn file_name(lower: &str, task: &str) -> Option<String> {
     named.map(str::to_owned).or_else(|| wanted.then(|| "result.md".to_owned()))
 }
 
-/// The part of a result that the script uses: what follows the word "tomorrow" where the server marks it, else its beginning.
+/// The part of a result that the script uses: tomorrow's line and the notes in brackets where the server marks that day, else the beginning.
 fn gist(result: &str) -> String {
-    let lines: Vec<&str> = result.lines().map(str::trim_end).collect();
-    let marked = lines.iter().position(|line| {
-        let line = line.to_lowercase();
-        line.contains("tomorrow") || line.contains("明天")
-    });
-    let paragraph = match marked {
-        Some(at) => lines[at..].iter().take_while(|line| !line.is_empty()).copied().collect::<Vec<_>>(),
-        None => lines,
+    let lines = || result.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let marked = |line: &&str| {
+        let line = line.trim_start().to_lowercase();
+        line.starts_with("tomorrow") || line.starts_with("明天")
     };
-    let kept: Vec<&str> = paragraph.into_iter().skip_while(|line| line.is_empty()).take(LINES).collect();
-    kept.join("\n").trim_end().to_owned()
+    let kept: Vec<&str> = match lines().find(marked) {
+        Some(line) => std::iter::once(line).chain(lines().filter(|line| line.starts_with('('))).collect(),
+        None => lines().take(LINES).collect(),
+    };
+    kept.join("\n")
 }
 
 fn quoted(text: &str) -> String {

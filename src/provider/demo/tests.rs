@@ -90,7 +90,7 @@ fn call(whole: &Whole) -> (&str, Value) {
     (&whole.calls[0].0, serde_json::from_str(&whole.calls[0].1).unwrap())
 }
 
-const FORECAST: &str = "Sample data.\n\nTomorrow: 24 °C, clear\nWind 3 m/s\n\nSunday: 3 °C";
+const FORECAST: &str = "New York\nToday: 22 °C, partly cloudy\nTomorrow: 24 °C, clear\nThe day after tomorrow: 19 °C, showers\n(Sample data.)";
 
 #[test]
 fn weather_to_a_file_natively() {
@@ -114,7 +114,7 @@ fn weather_to_a_file_natively() {
         assert_eq!((name, arguments["path"].as_str()), ("write_to_file", Some("result.md")));
         let content = arguments["content"].as_str().unwrap();
         assert!(
-            content.starts_with(heading) && content.ends_with("\n\nTomorrow: 24 °C, clear\nWind 3 m/s\n"),
+            content.starts_with(heading) && content.ends_with("\n\nTomorrow: 24 °C, clear\n(Sample data.)\n"),
             "{content}"
         );
 
@@ -141,11 +141,10 @@ fn weather_to_a_file_in_xml() {
         user(&format!(
             "[use_mcp_tool for 'demo'] Result:\n{FORECAST}\n\n<environment_details>\nx\n</environment_details>"
         )),
-        user("Remember the format."),
     ]);
     let second = ask(xml(messages.clone()));
     assert!(second.text.ends_with(
-        "<write_to_file>\n<path>result.md</path>\n<content># 纽约明天的天气\n\nTomorrow: 24 °C, clear\nWind 3 m/s\n</content>\n</write_to_file>"
+        "<write_to_file>\n<path>result.md</path>\n<content># 纽约明天的天气\n\nTomorrow: 24 °C, clear\n(Sample data.)\n</content>\n</write_to_file>"
     ), "{}", second.text);
     messages.extend([called("", "", json!({})), user("[write_to_file for 'result.md'] Result:\nok")]);
     let third = ask(xml(messages.clone()));
@@ -256,4 +255,18 @@ async fn it_speaks_at_a_human_pace() {
     let spoken = stream.filter(|event| std::future::ready(!matches!(event, Ok(StreamEvent::Alive))));
     assert_eq!(spoken.take(8).count().await, 8);
     assert!(start.elapsed() >= PACE * 8, "{:?}", start.elapsed());
+}
+
+#[test]
+fn reminders_are_no_tasks_and_a_task_left_alone_is_passed_over() {
+    let reminded = ask(native(vec![task("deploy"), result("fine", false), user("Remember the format.")]));
+    assert!(reminded.text.contains("> fine"), "{}", reminded.text);
+    // The dialects join two messages of the user's.
+    let Message::User { content } = task("deploy") else { unreachable!() };
+    let first = crate::domain::content::plain(&content);
+    let joined = user(&format!("{first}\n\n[The user interrupted this task.]\n\n<task>\nregister\n</task>"));
+    assert_eq!(call(&ask(native(vec![joined.clone()]))).0, "demo__register");
+    assert!(ask(xml(vec![joined])).text.contains("<tool_name>register</tool_name>"));
+    let untagged = ask(native(vec![user("deploy")]));
+    assert_eq!(call(&untagged).0, "demo__deploy");
 }
