@@ -1,1 +1,13 @@
 //! Wire formats and dialects against recorded streams.
+
+// Helpers of tests are tests; clippy sees tests only inside `#[test]`.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+#[path = "../support/sse_model.rs"]
+mod sse_model;
+
+mod hints;
+mod openai_chat;
+mod request;
+mod tls;
+mod transport;
