@@ -146,6 +146,7 @@ fn piece(name: &str, dialect: DialectKind, prompting: &Prompting<'_>) -> Option<
         "xml.examples.file" => is_offered("read_file", prompting).then(|| template.to_owned())?,
         "xml.builtins" => fill(template, &[("builtins", &non_empty(builtins(prompting))?)]),
         "xml.servers" | "native.servers" => fill(template, &[("servers", &non_empty(servers(dialect, prompting))?)]),
+        "choosing" | "formatting" if prompting.tools.is_empty() => return None,
         "guidelines" | "choosing" | "formatting" => about_offered(template, prompting)?,
         "environment" => fill(template, &[("cwd", prompting.cwd), ("system", prompting.system)]),
         "language" => fill(template, &[("language", prompting.language?)]),
@@ -194,7 +195,8 @@ fn builtin(tool: &ToolSpec) -> String {
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
         let need = if required(key) { "required" } else { "optional" };
         let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-        let _ = writeln!(out, "- {key} ({kind}, {need}): {about}");
+        let colon = if about.is_empty() { "" } else { ": " };
+        let _ = writeln!(out, "- {key} ({kind}, {need}){colon}{about}");
         let sample = if kind == "array" { r#"["first", "second"]"# } else { &*format!("{key} here") };
         // Of several ways to say the same at length, the first is shown.
         if aliases().is_long(key) && (required(key) || !long_shown) {

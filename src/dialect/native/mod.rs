@@ -62,5 +62,3 @@ impl Parser for NativeParser {
     }
 }
 
-#[cfg(test)]
-mod tests;

@@ -53,9 +53,13 @@ impl Place {
         self.fence.is_some() || marks || inline
     }
 
-    /// Whether a fenced block is open.
+    /// Whether a fenced block is open, if the text ends here.
     pub fn in_fence(&self) -> bool {
-        self.fence.is_some() || matches!(self.line, Line::Opening(..))
+        let closing = match self.line {
+            Line::Marks(mark, count) => self.closes(mark, count),
+            line => matches!(line, Line::Closing),
+        };
+        (self.fence.is_some() && !closing) || matches!(self.line, Line::Opening(..))
     }
 
     /// Whether nothing but white space stands before this place on its line.
@@ -112,10 +116,13 @@ impl Place {
         }
     }
 
+    fn closes(&self, mark: u8, count: usize) -> bool {
+        self.fence.is_some_and(|(open, least)| open == mark && count >= least)
+    }
+
     fn step_in_fence(&mut self, byte: u8) {
-        let closes = |mark, count| self.fence.is_some_and(|(open, least)| open == mark && count >= least);
         self.line = match (self.line, byte) {
-            (Line::Marks(mark, count), b'\n') if closes(mark, count) => {
+            (Line::Marks(mark, count), b'\n') if self.closes(mark, count) => {
                 self.fence = None;
                 Line::Start
             }
@@ -126,7 +133,7 @@ impl Place {
             (_, b'\n') | (Line::Start, b' ' | b'\t' | b'\r') => Line::Start,
             (Line::Start, b'`' | b'~') => Line::Marks(byte, 1),
             (Line::Marks(mark, count), _) if byte == mark => Line::Marks(mark, count + 1),
-            (Line::Marks(mark, count), b' ' | b'\t' | b'\r') if closes(mark, count) => Line::Closing,
+            (Line::Marks(mark, count), b' ' | b'\t' | b'\r') if self.closes(mark, count) => Line::Closing,
             (Line::Closing, b' ' | b'\t' | b'\r') => Line::Closing,
             _ => Line::Within,
         };

@@ -332,7 +332,8 @@ impl Reader {
 
     fn announce(&mut self, out: &mut Vec<ModelEvent>) {
         let Open::Call(draft) = &self.open else { return };
-        if self.announced || !draft.is_certain() {
+        // In thoughts it may still be abandoned.
+        if self.announced || !draft.is_certain() || self.kind == Kind::Thinking {
             return;
         }
         if let Some(name) = call::name(draft, &self.names) {
