@@ -11,3 +11,8 @@ mod openai_chat;
 mod request;
 mod tls;
 mod transport;
+mod dialect_native;
+mod dialect_recordings;
+mod dialect_request;
+mod dialect_support;
+mod dialect_xml;
