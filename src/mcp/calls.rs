@@ -200,7 +200,7 @@ async fn execute(
     loop {
         tokio::select! {
             biased;
-            Some(news) = news.recv() => if let Some(signal) = clock.hear(news) {
+            Some(news) = news.recv() => if let Some(signal) = clock.hear(news, Instant::now()) {
                 (run.signals)(signal);
             },
             answer = &mut handle.rx => {
@@ -264,8 +264,8 @@ impl Clock {
     }
 
     /// Takes news in; what to tell about them.
-    fn hear(&mut self, news: News) -> Option<ToolSignal> {
-        self.idle = Instant::now() + self.limits.idle;
+    fn hear(&mut self, news: News, now: Instant) -> Option<ToolSignal> {
+        self.idle = now + self.limits.idle;
         match news {
             News::Progress(progress) => Some(ToolSignal::Progress(progress)),
             News::Suspended => {
@@ -300,37 +300,36 @@ mod tests {
         Limits { idle: Duration::from_secs(idle), max: Duration::from_secs(max) }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn progress_starts_the_idle_clock_anew_but_not_the_hard_one() {
+    #[test]
+    fn progress_starts_the_idle_clock_anew_but_not_the_hard_one() {
         let now = Instant::now();
+        let after = |seconds| now + Duration::from_secs(seconds);
         let mut clock = Clock::new(now, seconds(10, 25));
-        assert_eq!(clock.next(), now + Duration::from_secs(10));
-        tokio::time::advance(Duration::from_secs(8)).await;
-        clock.hear(News::Progress(Progress::default()));
-        assert_eq!(clock.next(), now + Duration::from_secs(18));
-        tokio::time::advance(Duration::from_secs(9)).await;
-        clock.hear(News::Progress(Progress::default()));
-        assert_eq!(clock.next(), now + Duration::from_secs(25));
-        assert_eq!(clock.ring(now + Duration::from_secs(25)).as_deref(), Some("within 25 s"));
+        assert_eq!(clock.next(), after(10));
+        clock.hear(News::Progress(Progress::default()), after(8));
+        assert_eq!(clock.next(), after(18));
+        clock.hear(News::Progress(Progress::default()), after(17));
+        assert_eq!(clock.next(), after(25));
+        assert_eq!(clock.ring(after(25)).as_deref(), Some("within 25 s"));
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn while_the_user_is_asked_only_the_hard_clock_runs() {
+    #[test]
+    fn while_the_user_is_asked_only_the_hard_clock_runs() {
         let now = Instant::now();
+        let after = |seconds| now + Duration::from_secs(seconds);
         let mut clock = Clock::new(now, seconds(10, 100));
-        assert_eq!(clock.hear(News::Suspended), Some(ToolSignal::Suspended));
-        assert_eq!(clock.hear(News::Suspended), None);
-        assert_eq!(clock.next(), now + Duration::from_secs(100));
-        tokio::time::advance(Duration::from_secs(60)).await;
-        assert_eq!(clock.hear(News::Resumed), None);
-        assert_eq!(clock.next(), now + Duration::from_secs(100));
-        assert_eq!(clock.hear(News::Resumed), Some(ToolSignal::Resumed));
-        assert_eq!(clock.next(), now + Duration::from_secs(70));
-        assert_eq!(clock.ring(now + Duration::from_secs(70)).as_deref(), Some("within 10 s"));
+        assert_eq!(clock.hear(News::Suspended, now), Some(ToolSignal::Suspended));
+        assert_eq!(clock.hear(News::Suspended, now), None);
+        assert_eq!(clock.next(), after(100));
+        assert_eq!(clock.hear(News::Resumed, after(60)), None);
+        assert_eq!(clock.next(), after(100));
+        assert_eq!(clock.hear(News::Resumed, after(60)), Some(ToolSignal::Resumed));
+        assert_eq!(clock.next(), after(70));
+        assert_eq!(clock.ring(after(70)).as_deref(), Some("within 10 s"));
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn time_in_which_the_program_was_stopped_is_not_charged() {
+    #[test]
+    fn time_in_which_the_program_was_stopped_is_not_charged() {
         let now = Instant::now();
         let mut clock = Clock::new(now, seconds(10, 100));
         let back = now + Duration::from_secs(5_000);

@@ -4,7 +4,8 @@
 //! connection it is for.
 
 use super::calls::CallRequest;
-use super::connection::{Connection, Msg, ReadRequest};
+use super::connection::{Connection, Msg};
+use super::reads::ReadRequest;
 use super::{AskAnswer, Options, Run, World};
 use crate::domain::server::{ServerAction, ServerEntry, ServerSignal};
 use crate::domain::{AskId, Content, ServerName, ToolId, ToolOutcome, ToolSpec};
