@@ -9,6 +9,7 @@ pub mod config;
 pub mod contract;
 pub mod demo_server;
 pub mod dialect;
+pub mod disk;
 pub mod domain;
 pub mod guard;
 pub mod headless;

@@ -45,7 +45,11 @@ impl Aliases {
     /// Whether the parameter holds whole files or edits.
     pub(super) fn is_long(&self, parameter: &str) -> bool {
         self.long.iter().any(|long| long == parameter)
-            || self.tool.values().filter_map(|entry| entry.arguments.get(parameter)).any(|proper| self.long.contains(proper))
+            || self
+                .tool
+                .values()
+                .filter_map(|entry| entry.arguments.get(parameter))
+                .any(|proper| self.long.contains(proper))
     }
 
     /// Whether the built-in tool has the parameter, under this or its proper name; `None` where the tool is not in the table.
@@ -112,7 +116,9 @@ mod tests {
         let tools = ["read_file", "write_to_file", "execute_command", "search_files", "ask_followup_question"];
         let tools: Vec<ToolId> = tools.iter().map(|name| ToolId::builtin(name)).collect();
         let names = Names::new(&tools, NameRule::default(), aliases().names());
-        for (asked, tool) in [("read", 0), ("Read", 0), ("Write", 1), ("Bash", 2), ("Grep", 3), ("ask_follow_up_question", 4)] {
+        for (asked, tool) in
+            [("read", 0), ("Read", 0), ("Write", 1), ("Bash", 2), ("Grep", 3), ("ask_follow_up_question", 4)]
+        {
             assert_eq!(names.resolve(asked), Some(&tools[tool]), "{asked}");
         }
         assert_eq!(names.resolve("Edit"), None, "its tool is not offered");

@@ -135,7 +135,9 @@ mod tests {
             arguments(r#"{"city": "Oslo", "days":"#),
             Err("The arguments are not valid JSON: EOF while parsing a value at line 1 column 24.".to_owned())
         );
-        for text in ["[1]", "3", "true", "\"x\"", "{'a': 1}", "{\"a\": 1}}", "{\"a\": 1,", "{\"a\": [1,", "```json\n{\"a\": 1"] {
+        for text in
+            ["[1]", "3", "true", "\"x\"", "{'a': 1}", "{\"a\": 1}}", "{\"a\": 1,", "{\"a\": [1,", "```json\n{\"a\": 1"]
+        {
             assert!(arguments(text).is_err(), "{text}");
         }
     }

@@ -60,7 +60,10 @@ fn sentence(call: &ToolCall, outcome: Option<&ToolOutcome>) -> String {
         Some(ToolOutcome::ByHand { text }) => format!("{BY_HAND}\n{text}"),
         Some(ToolOutcome::Cancelled) => CANCELLED.to_owned(),
         Some(ToolOutcome::SameAs { .. }) => {
-            format!("The same call of {} stands in this message already; its result is the result of that one.", call.shown_name())
+            format!(
+                "The same call of {} stands in this message already; its result is the result of that one.",
+                call.shown_name()
+            )
         }
         Some(ToolOutcome::Done { .. } | ToolOutcome::Interrupted) | None => INTERRUPTED.to_owned(),
     }
@@ -129,8 +132,7 @@ mod tests {
             millis: 1,
         };
         assert_eq!(told(Some(outcome)), "The tool reported an error:\nlo… (cut)");
-        let empty =
-            ToolOutcome::Done { content: vec![], is_error: true, for_model: None, spilled: None, millis: 1 };
+        let empty = ToolOutcome::Done { content: vec![], is_error: true, for_model: None, spilled: None, millis: 1 };
         assert_eq!(told(Some(empty)), "The tool reported an error:\n(The tool returned nothing.)");
     }
 }

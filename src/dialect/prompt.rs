@@ -134,7 +134,9 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
 /// The user's text of a piece, or the built-in one.
 fn template<'a>(name: &str, prompting: &Prompting<'a>) -> &'a str {
     let own = prompting.overrides.iter().find(|(piece, _)| piece == name);
-    own.map(|(_, text)| text.as_str()).or_else(|| ASSETS.iter().find(|(piece, _)| *piece == name).map(|(_, text)| *text)).unwrap_or_default()
+    own.map(|(_, text)| text.as_str())
+        .or_else(|| ASSETS.iter().find(|(piece, _)| *piece == name).map(|(_, text)| *text))
+        .unwrap_or_default()
 }
 
 fn piece(name: &str, dialect: DialectKind, prompting: &Prompting<'_>) -> Option<String> {
@@ -178,7 +180,8 @@ fn about_offered(template: &str, prompting: &Prompting<'_>) -> Option<String> {
 
 /// Every offered built-in. `access_mcp_resource` has a piece of its own.
 fn builtins(prompting: &Prompting<'_>) -> String {
-    let tools = prompting.tools.iter().filter(|tool| tool.id.server.is_none() && &*tool.id.name != "access_mcp_resource");
+    let tools =
+        prompting.tools.iter().filter(|tool| tool.id.server.is_none() && &*tool.id.name != "access_mcp_resource");
     tools.map(|tool| builtin(tool)).collect::<Vec<_>>().join("\n\n")
 }
 

@@ -67,7 +67,8 @@ impl Voice {
         let held = std::mem::take(&mut self.held);
         // Neighbouring pieces are joined so that one chunk of the stream makes one event.
         match (kind, out.last_mut()) {
-            (Kind::Thinking, Some(ModelEvent::Thinking { text })) | (Kind::Answer, Some(ModelEvent::Answer { text })) => {
+            (Kind::Thinking, Some(ModelEvent::Thinking { text }))
+            | (Kind::Answer, Some(ModelEvent::Answer { text })) => {
                 text.push_str(&held);
                 text.push_str(body);
             }

@@ -54,6 +54,7 @@ pub(super) fn status(entry: &ServerEntry) -> ServerStatus {
         cached: false,
         start_millis: None,
         noise: 0,
+        resources: false,
         instructions: None,
     }
 }

@@ -92,11 +92,15 @@ fn calls_come_when_the_next_one_begins_or_at_the_end() {
         start(1, "", "read_file"),
         finish(FinishReason::ToolCalls),
     ]);
-    let kinds: Vec<String> = events.iter().map(|event| format!("{event:?}").split([' ', '(']).next().unwrap().to_owned()).collect();
+    let kinds: Vec<String> =
+        events.iter().map(|event| format!("{event:?}").split([' ', '(']).next().unwrap().to_owned()).collect();
     assert_eq!(kinds, ["CallStarted", "CallGrew", "Call", "CallStarted", "Call", "Finished"]);
     assert_eq!(events[1], ModelEvent::CallGrew { slot: 0, bytes: 15 });
     let calls = calls(&events);
-    assert_eq!((calls[0].name.as_str(), calls[0].provider_id.as_deref(), calls[0].origin), ("weather__get_forecast", Some("a"), Origin::Native));
+    assert_eq!(
+        (calls[0].name.as_str(), calls[0].provider_id.as_deref(), calls[0].origin),
+        ("weather__get_forecast", Some("a"), Origin::Native)
+    );
     assert_eq!(calls[0].arguments, parsed(json!({"latitude": 1})));
     assert_eq!((calls[1].slot, calls[1].provider_id.as_deref(), &calls[1].arguments), (1, None, &parsed(json!({}))));
 }

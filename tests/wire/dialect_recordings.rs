@@ -50,10 +50,13 @@ fn text(name: &str) -> String {
 /// Feeds the deltas as they came, and the text at once: both must mean the same.
 fn replay(name: &str) -> (Vec<ModelEvent>, Flow) {
     let recorded = deltas(name);
-    let whole = chunks([text(name).as_str()], match recorded.last() {
-        Some(StreamEvent::Finish { reason }) => reason.clone(),
-        other => panic!("{other:?}"),
-    });
+    let whole = chunks(
+        [text(name).as_str()],
+        match recorded.last() {
+            Some(StreamEvent::Finish { reason }) => reason.clone(),
+            other => panic!("{other:?}"),
+        },
+    );
     let found = read(&Xml, recorded);
     assert_eq!(found, read(&Xml, whole), "{name}");
     found
@@ -75,7 +78,12 @@ fn every_recorded_call_is_read_and_nothing_after_it_is_kept() {
         ("qwen1.5b-host.d_xml_stop", "weather:get_forecast", oslo.clone(), Flow::Continue),
         ("qwen0.5b-host.d_xml_stop", "weather:get_forecast", oslo, Flow::Continue),
         ("qwen1.5b-host.loop-xml.turn1", "files:list_folder", json!({"path": "/notes"}), Flow::Continue),
-        ("qwen1.5b-host.loop-xml.turn2", "files:read_file", json!({"path": "/notes/c.txt", "folder": "/notes"}), Flow::Continue),
+        (
+            "qwen1.5b-host.loop-xml.turn2",
+            "files:read_file",
+            json!({"path": "/notes/c.txt", "folder": "/notes"}),
+            Flow::Continue,
+        ),
         ("qwen1.5b-host.loop-xml-one.turn1", "files:read_file", json!({"path": "notes/b.txt"}), Flow::Continue),
         ("qwen1.5b-host.loop-xml-error.turn1", "files:read_file", json!({"path": "notes/z.txt"}), Flow::Continue),
         ("qwen0.5b-host.loop-xml.turn1", "files:list_folder", json!({"path": "/tmp/notes"}), Flow::Continue),
@@ -84,18 +92,30 @@ fn every_recorded_call_is_read_and_nothing_after_it_is_kept() {
     ] {
         let (events, found) = replay(name);
         assert_eq!((call(&events), found), ((tool.to_owned(), arguments), flow), "{name}");
-        assert!(thoughts(&events).starts_with("The user wants") || thoughts(&events).starts_with("I have"), "{events:?}");
+        assert!(
+            thoughts(&events).starts_with("The user wants") || thoughts(&events).starts_with("I have"),
+            "{events:?}"
+        );
         assert_eq!((answers(&events).as_str(), completion(&events), reminder(&events)), ("", None, None), "{name}");
         let thought = text(name).find("</thinking>").unwrap();
-        assert_eq!(thoughts(&events), text(name)[.."<thinking>\n".len().max(thought)]["<thinking>\n".len()..].trim_end());
+        assert_eq!(
+            thoughts(&events),
+            text(name)[.."<thinking>\n".len().max(thought)]["<thinking>\n".len()..].trim_end()
+        );
     }
 }
 
 #[test]
 fn every_recorded_answer_is_read() {
     for (name, said) in [
-        ("qwen1.5b-host.d_xml_result", "The forecast for Oslo for the next 2 days is:\nMon: 3°C, snow\nTue: 5°C, clear"),
-        ("qwen0.5b-host.d_xml_result", "{\"city\":\"Oslo\",\"forecast\":[{\"day\":\"Mon\",\"high_c\":3,\"sky\":\"snow\"},{\"day\":\"Tue\",\"high_c\":5,\"sky\":\"clear\"}]}"),
+        (
+            "qwen1.5b-host.d_xml_result",
+            "The forecast for Oslo for the next 2 days is:\nMon: 3°C, snow\nTue: 5°C, clear",
+        ),
+        (
+            "qwen0.5b-host.d_xml_result",
+            "{\"city\":\"Oslo\",\"forecast\":[{\"day\":\"Mon\",\"high_c\":3,\"sky\":\"snow\"},{\"day\":\"Tue\",\"high_c\":5,\"sky\":\"clear\"}]}",
+        ),
         ("qwen1.5b-host.loop-xml.turn3", "The garden gate code is 4417."),
         ("qwen1.5b-host.loop-xml-one.turn2", "The note says: Buy milk and two lemons."),
         ("qwen1.5b-host.loop-xml-error.turn2", "The file \"notes/z.txt\" does not exist."),

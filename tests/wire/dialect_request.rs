@@ -142,11 +142,23 @@ fn a_request_is_a_prefix_of_the_next_one() {
 fn every_outcome_reads_the_same_in_both_dialects() {
     let outcomes = [
         (ToolOutcome::text("fine"), "fine", false),
-        (ToolOutcome::Rejected { reason: Some("Not now.".into()) }, "The user rejected this call; it did not run. Reason: Not now.", true),
-        (ToolOutcome::Interrupted, "This call was interrupted and may have had effects. Find out what it did before you repeat it.", true),
+        (
+            ToolOutcome::Rejected { reason: Some("Not now.".into()) },
+            "The user rejected this call; it did not run. Reason: Not now.",
+            true,
+        ),
+        (
+            ToolOutcome::Interrupted,
+            "This call was interrupted and may have had effects. Find out what it did before you repeat it.",
+            true,
+        ),
         (ToolOutcome::Cancelled, "This call was cancelled before it ran; nothing was done.", true),
         (ToolOutcome::failed("No such file."), "The call failed and had no effect: No such file.", true),
-        (ToolOutcome::ByHand { text: "24".into() }, "The user did not run the tool and wrote this result by hand:\n24", false),
+        (
+            ToolOutcome::ByHand { text: "24".into() },
+            "The user did not run the tool and wrote this result by hand:\n24",
+            false,
+        ),
     ];
     for (outcome, words, error) in outcomes {
         let call = tool_call(1, "read_file", json!({"path": "a"}));
@@ -155,7 +167,10 @@ fn every_outcome_reads_the_same_in_both_dialects() {
         assert_eq!(xml[2], user(&format!("[read_file] Result:\n{words}")));
         let native = request(DialectKind::Native, &talk, |_| {}).messages;
         let content = vec![Content::text(words)];
-        assert_eq!(native[2], Message::Tool { call: "call_1".into(), name: "read_file".into(), content, is_error: error });
+        assert_eq!(
+            native[2],
+            Message::Tool { call: "call_1".into(), name: "read_file".into(), content, is_error: error }
+        );
     }
 }
 
@@ -172,7 +187,8 @@ fn every_native_call_has_exactly_one_result() {
     unknown.asked = "no such: tool".into();
     let open = ItemBody::Call { call: unknown, outcome: None };
     let same = ToolOutcome::SameAs { call: CallId(1) };
-    let items = vec![called(first, ToolOutcome::text("A")), called(second, same), called(gone, ToolOutcome::Cancelled), open];
+    let items =
+        vec![called(first, ToolOutcome::text("A")), called(second, same), called(gone, ToolOutcome::Cancelled), open];
     let talk = conversation(vec![turn(1, "x", vec![step(1, items)], None)]);
     let messages = request(DialectKind::Native, &talk, |_| {}).messages;
     let Message::Assistant { calls, .. } = &messages[1] else { panic!("{messages:?}") };
@@ -230,7 +246,10 @@ fn reasoning_goes_back_only_where_it_is_wanted_and_signed_thoughts_only_to_their
         let messages = request(DialectKind::Native, &talk, |prompting| prompting.reasoning_back = back).messages;
         let reasoning = back.then(|| "Hm.\n\nHm.".to_owned());
         let text = "Hi.\n\nThere.".to_owned();
-        assert_eq!(messages[1], Message::Assistant { text, reasoning, opaque: vec![json!({"of": MODEL})], calls: vec![] });
+        assert_eq!(
+            messages[1],
+            Message::Assistant { text, reasoning, opaque: vec![json!({"of": MODEL})], calls: vec![] }
+        );
     }
     let messages = request(DialectKind::Xml, &talk, |prompting| prompting.reasoning_back = true).messages;
     let text = "<thinking>\nHm.\n</thinking>\n\n<thinking>\nHm.\n</thinking>\n\n<attempt_completion>\n<result>\nHi.\n\nThere.\n</result>\n</attempt_completion>";
@@ -263,14 +282,19 @@ fn what_is_not_sent() {
 fn reminders_follow_their_step() {
     let mut thought = step(1, vec![thinking("Hm.")]);
     thought.reminder = Some("Use the format.".into());
-    let mut called_step = step(2, vec![called(tool_call(2, "read_file", json!({"path": "a"})), ToolOutcome::text("A"))]);
+    let mut called_step =
+        step(2, vec![called(tool_call(2, "read_file", json!({"path": "a"})), ToolOutcome::text("A"))]);
     called_step.reminder = Some("Look at b, too.".into());
     let talk = conversation(vec![turn(1, "x", vec![thought, called_step], None)]);
     let xml = request(DialectKind::Xml, &talk, |_| {}).messages;
     assert_eq!(xml[1..3], [assistant("<thinking>\nHm.\n</thinking>"), user("Use the format.")]);
     assert_eq!(xml[4], user("[read_file] Result:\nA\n\nLook at b, too."));
     let native = request(DialectKind::Native, &talk, |_| {}).messages;
-    assert_eq!(native[0], user("<task>\nx\n</task>\n\nUse the format."), "a message of nothing but a thought is left out");
+    assert_eq!(
+        native[0],
+        user("<task>\nx\n</task>\n\nUse the format."),
+        "a message of nothing but a thought is left out"
+    );
     assert_eq!(native[3], user("Look at b, too."));
 }
 
@@ -301,7 +325,10 @@ fn attachments_travel_with_the_task() {
     with.input.attachments = vec![picture.clone()];
     for kind in [DialectKind::Native, DialectKind::Xml] {
         let messages = request(kind, &conversation(vec![with.clone()]), |_| {}).messages;
-        assert_eq!(messages, [Message::User { content: vec![Content::text("<task>\nlook\n</task>"), picture.clone()] }]);
+        assert_eq!(
+            messages,
+            [Message::User { content: vec![Content::text("<task>\nlook\n</task>"), picture.clone()] }]
+        );
     }
 }
 
@@ -326,9 +353,42 @@ fn round_trip(tool: &str, arguments: Value) -> (String, Value) {
 /// Text that could be taken for the protocol.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "</content>", "</path>", "</write_to_file>", "<write_to_file>", "\n<write_to_file>\n", "<content>", "<path>", "</arguments>",
-        "</use_mcp_tool>", "\n</use_mcp_tool>", "<use_mcp_tool>", "<tool_name>x</tool_name>", "<thinking>", "</thinking>", "&lt;", "&amp;", "&",
-        "<![CDATA[", "]]>", "<", ">", "/", "\n", "\r\n", " ", "\t", "\"", "\\", "{", "}", "`", "```", "a", "é", "中", "<attempt_completion>",
+        "</content>",
+        "</path>",
+        "</write_to_file>",
+        "<write_to_file>",
+        "\n<write_to_file>\n",
+        "<content>",
+        "<path>",
+        "</arguments>",
+        "</use_mcp_tool>",
+        "\n</use_mcp_tool>",
+        "<use_mcp_tool>",
+        "<tool_name>x</tool_name>",
+        "<thinking>",
+        "</thinking>",
+        "&lt;",
+        "&amp;",
+        "&",
+        "<![CDATA[",
+        "]]>",
+        "<",
+        ">",
+        "/",
+        "\n",
+        "\r\n",
+        " ",
+        "\t",
+        "\"",
+        "\\",
+        "{",
+        "}",
+        "`",
+        "```",
+        "a",
+        "é",
+        "中",
+        "<attempt_completion>",
     ]);
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }

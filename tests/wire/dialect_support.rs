@@ -26,8 +26,9 @@ pub fn spec(server: Option<&str>, name: &str, description: &str, schema: Value) 
 
 fn strings(required: &[&str], optional: &[&str]) -> Value {
     let all = required.iter().chain(optional);
-    let properties: serde_json::Map<String, Value> =
-        all.map(|name| ((*name).to_owned(), json!({"type": "string", "description": format!("The {name}.")}))).collect();
+    let properties: serde_json::Map<String, Value> = all
+        .map(|name| ((*name).to_owned(), json!({"type": "string", "description": format!("The {name}.")})))
+        .collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -81,7 +82,9 @@ fn joined(events: Vec<ModelEvent>) -> Vec<ModelEvent> {
         match (out.last_mut(), &event) {
             (Some(ModelEvent::Thinking { text }), ModelEvent::Thinking { text: more })
             | (Some(ModelEvent::Answer { text }), ModelEvent::Answer { text: more }) => text.push_str(more),
-            (Some(ModelEvent::CallGrew { slot, bytes }), ModelEvent::CallGrew { slot: same, bytes: now }) if slot == same => {
+            (Some(ModelEvent::CallGrew { slot, bytes }), ModelEvent::CallGrew { slot: same, bytes: now })
+                if slot == same =>
+            {
                 *bytes = *now;
             }
             _ => out.push(event),
@@ -108,7 +111,8 @@ pub fn native(events: Vec<StreamEvent>) -> Vec<ModelEvent> {
 
 /// All thoughts.
 pub fn thoughts(events: &[ModelEvent]) -> String {
-    let text = |event: &ModelEvent| if let ModelEvent::Thinking { text } = event { text.clone() } else { String::new() };
+    let text =
+        |event: &ModelEvent| if let ModelEvent::Thinking { text } = event { text.clone() } else { String::new() };
     events.iter().map(text).collect()
 }
 
@@ -135,12 +139,16 @@ pub fn call(events: &[ModelEvent]) -> (String, Value) {
 
 /// The command of the completion, if the task was declared done.
 pub fn completion(events: &[ModelEvent]) -> Option<Option<String>> {
-    events.iter().find_map(|event| if let ModelEvent::Completion { command } = event { Some(command.clone()) } else { None })
+    events
+        .iter()
+        .find_map(|event| if let ModelEvent::Completion { command } = event { Some(command.clone()) } else { None })
 }
 
 /// The reminder, if the reply was not understood.
 pub fn reminder(events: &[ModelEvent]) -> Option<String> {
-    events.iter().find_map(|event| if let ModelEvent::OffFormat { reminder } = event { Some(reminder.clone()) } else { None })
+    events
+        .iter()
+        .find_map(|event| if let ModelEvent::OffFormat { reminder } = event { Some(reminder.clone()) } else { None })
 }
 
 /// A call in a conversation.
@@ -149,7 +157,14 @@ pub fn tool_call(id: u64, tool: &str, arguments: Value) -> ToolCall {
         Some((server, name)) => ToolId::on(&server.into(), name),
         None => ToolId::builtin(tool),
     };
-    ToolCall { id: CallId(id), provider_id: None, asked: tool.to_string(), tool: Some(tool), arguments, origin: Origin::Xml }
+    ToolCall {
+        id: CallId(id),
+        provider_id: None,
+        asked: tool.to_string(),
+        tool: Some(tool),
+        arguments,
+        origin: Origin::Xml,
+    }
 }
 
 /// A thought.

@@ -42,11 +42,17 @@ fn the_second_example_writes_a_file_and_forgets_to_think_before_the_end() {
     let events = xml(&format!("<thinking>还需要把结果写入 result.md。</thinking>\n{WRITE}"));
     assert_eq!(
         call(&events),
-        ("write_to_file".to_owned(), json!({"path": "result.md", "content": "# New York\n\n24 °C & sunny, wind < 5 km/h"}))
+        (
+            "write_to_file".to_owned(),
+            json!({"path": "result.md", "content": "# New York\n\n24 °C & sunny, wind < 5 km/h"})
+        )
     );
     for said in ["Done: result.md holds the forecast.", "任务已完成：结果已写入 result.md。"] {
         let events = xml(&completed(said));
-        assert_eq!((thoughts(&events), answers(&events), completion(&events)), (String::new(), said.into(), Some(None)));
+        assert_eq!(
+            (thoughts(&events), answers(&events), completion(&events)),
+            (String::new(), said.into(), Some(None))
+        );
     }
 }
 
@@ -55,7 +61,8 @@ fn what_is_sent_and_in_which_order() {
     let text = format!("<thinking>T</thinking>{CALL}");
     let size = CALL.len() - "<use_mcp_tool>".len() - "</use_mcp_tool>".len();
     let events = xml(&text);
-    let kinds: Vec<String> = events.iter().map(|event| format!("{event:?}").split([' ', '(']).next().unwrap().to_owned()).collect();
+    let kinds: Vec<String> =
+        events.iter().map(|event| format!("{event:?}").split([' ', '(']).next().unwrap().to_owned()).collect();
     assert_eq!(kinds, ["Thinking", "CallStarted", "CallGrew", "Call", "Finished"]);
     assert_eq!(events[1], ModelEvent::CallStarted { slot: 0, name: "weather:get_forecast".into() });
     assert!(matches!(events[2], ModelEvent::CallGrew { slot: 0, bytes } if bytes >= size), "{:?} {size}", events[2]);
@@ -97,12 +104,28 @@ fn built_ins_by_name_and_by_alias() {
     for (reply, name, arguments) in [
         ("<read_file><path>a.rs</path></read_file>", "read_file", json!({"path": "a.rs"})),
         ("<read>\n<file_path>src/index.js</file_path>\n</read>", "read", json!({"file_path": "src/index.js"})),
-        ("<Bash><command>ls -la | grep '<x>' && echo \"a\" > b</command></Bash>", "Bash", json!({"command": "ls -la | grep '<x>' && echo \"a\" > b"})),
-        ("<read_file>{\"path\": \"a.rs\", \"start_line\": 3}</read_file>", "read_file", json!({"path": "a.rs", "start_line": 3})),
+        (
+            "<Bash><command>ls -la | grep '<x>' && echo \"a\" > b</command></Bash>",
+            "Bash",
+            json!({"command": "ls -la | grep '<x>' && echo \"a\" > b"}),
+        ),
+        (
+            "<read_file>{\"path\": \"a.rs\", \"start_line\": 3}</read_file>",
+            "read_file",
+            json!({"path": "a.rs", "start_line": 3}),
+        ),
         ("<execute_command>\n</execute_command>", "execute_command", json!({})),
-        ("<access_mcp_resource>\n<server_name>notes</server_name>\n<uri>note://1</uri>\n</access_mcp_resource>", "access_mcp_resource", json!({"server_name": "notes", "uri": "note://1"})),
+        (
+            "<access_mcp_resource>\n<server_name>notes</server_name>\n<uri>note://1</uri>\n</access_mcp_resource>",
+            "access_mcp_resource",
+            json!({"server_name": "notes", "uri": "note://1"}),
+        ),
         ("<get_forecast><latitude>1.5</latitude></get_forecast>", "get_forecast", json!({"latitude": "1.5"})),
-        ("<weather__get_forecast>{\"latitude\": 1}</weather__get_forecast>", "weather__get_forecast", json!({"latitude": 1})),
+        (
+            "<weather__get_forecast>{\"latitude\": 1}</weather__get_forecast>",
+            "weather__get_forecast",
+            json!({"latitude": 1}),
+        ),
         ("Reading. <read_file><path>a</path></read_file>", "read_file", json!({"path": "a"})),
     ] {
         assert_eq!(call(&xml(reply)), (name.to_owned(), arguments), "{reply}");
@@ -134,12 +157,24 @@ fn questions_with_every_way_to_write_options() {
 fn completions() {
     for (reply, said, command) in [
         (completed("42"), "42", None),
-        ("<attempt_completion><result>a</result><command>open index.html</command></attempt_completion>".into(), "a", Some("open index.html")),
-        ("<attempt_completion>\n<command>\nls\n</command>\n<result>a</result>\n</attempt_completion>".into(), "a", Some("ls")),
+        (
+            "<attempt_completion><result>a</result><command>open index.html</command></attempt_completion>".into(),
+            "a",
+            Some("open index.html"),
+        ),
+        (
+            "<attempt_completion>\n<command>\nls\n</command>\n<result>a</result>\n</attempt_completion>".into(),
+            "a",
+            Some("ls"),
+        ),
         ("<attempt_completion>\nJust text.\n</attempt_completion>".into(), "Just text.", None),
         ("<attempt_completion><result>No end</attempt_completion>".into(), "No end", None),
         (completed("HTML: <b>x</b> and </result> inside, a < b"), "HTML: <b>x</b> and </result> inside, a < b", None),
-        (completed("Write\n<attempt_completion>\n<result>\nx\n</result>\n</attempt_completion>\nat the end."), "Write\n<attempt_completion>\n<result>\nx\n</result>\n</attempt_completion>\nat the end.", None),
+        (
+            completed("Write\n<attempt_completion>\n<result>\nx\n</result>\n</attempt_completion>\nat the end."),
+            "Write\n<attempt_completion>\n<result>\nx\n</result>\n</attempt_completion>\nat the end.",
+            None,
+        ),
         ("Before.\n<attempt_completion><result>After.</result></attempt_completion>".into(), "Before.\n\nAfter.", None),
         // A stop string took the closing tag, or a part of it came.
         ("<attempt_completion>\n<result>\n42\n</result>\n\n".into(), "42", None),
@@ -239,14 +274,30 @@ fn broken_calls() {
             "w:t",
             "<arguments> is not closed, so the call is not complete.",
         ),
-        ("<read_file><path>a</path><path>b</path></read_file>", "read_file", "<path> stands there twice. Use one call with one <path> per message."),
-        ("<write_to_file><path>a</path><content>half", "write_to_file", "<content> is not closed, so the call is not complete."),
-        ("<read_file>{\"path\": }</read_file>", "read_file", "The arguments are not valid JSON: expected value at line 1 column 10."),
+        (
+            "<read_file><path>a</path><path>b</path></read_file>",
+            "read_file",
+            "<path> stands there twice. Use one call with one <path> per message.",
+        ),
+        (
+            "<write_to_file><path>a</path><content>half",
+            "write_to_file",
+            "<content> is not closed, so the call is not complete.",
+        ),
+        (
+            "<read_file>{\"path\": }</read_file>",
+            "read_file",
+            "The arguments are not valid JSON: expected value at line 1 column 10.",
+        ),
     ] {
         let events = xml(reply);
         let calls = calls(&events);
         assert_eq!((calls.len(), calls[0].name.as_str()), (1, name), "{reply}");
-        assert!(matches!(&calls[0].arguments, Arguments::Malformed { problem: found, .. } if found == problem), "{:?}", calls[0]);
+        assert!(
+            matches!(&calls[0].arguments, Arguments::Malformed { problem: found, .. } if found == problem),
+            "{:?}",
+            calls[0]
+        );
     }
 }
 
@@ -262,10 +313,26 @@ fn lenient_calls_of_servers() {
         assert_eq!(call(&xml(reply)), forecast, "{reply}");
     }
     for (reply, name, arguments) in [
-        ("<use_mcp_tool><tool_name>get_forecast</tool_name><arguments></arguments></use_mcp_tool>", "get_forecast", json!({})),
-        ("<use_mcp_tool><server_name>weather</server_name><tool_name>weather__get_forecast</tool_name></use_mcp_tool>", "weather__get_forecast", json!({})),
-        ("<use_mcp_tool><server_name>new</server_name><tool_name>read_file</tool_name><arguments>{}</arguments></use_mcp_tool>", "new:read_file", json!({})),
-        ("<use_mcp_tool><server_name>weather</server_name><tool_name>get_forecast</tool_name><latitude>1</latitude></use_mcp_tool>", "weather:get_forecast", json!({"latitude": "1"})),
+        (
+            "<use_mcp_tool><tool_name>get_forecast</tool_name><arguments></arguments></use_mcp_tool>",
+            "get_forecast",
+            json!({}),
+        ),
+        (
+            "<use_mcp_tool><server_name>weather</server_name><tool_name>weather__get_forecast</tool_name></use_mcp_tool>",
+            "weather__get_forecast",
+            json!({}),
+        ),
+        (
+            "<use_mcp_tool><server_name>new</server_name><tool_name>read_file</tool_name><arguments>{}</arguments></use_mcp_tool>",
+            "new:read_file",
+            json!({}),
+        ),
+        (
+            "<use_mcp_tool><server_name>weather</server_name><tool_name>get_forecast</tool_name><latitude>1</latitude></use_mcp_tool>",
+            "weather:get_forecast",
+            json!({"latitude": "1"}),
+        ),
     ] {
         assert_eq!(call(&xml(reply)), (name.to_owned(), arguments), "{reply}");
     }
@@ -287,7 +354,9 @@ fn text_of_parameters_may_hold_anything() {
         "\n\nblank lines\n\n",
         "<![CDATA[ half",
     ] {
-        let reply = format!("<write_to_file>\n<path>a.md</path>\n<content>\n{content}\n</content>\n</write_to_file>\nUser: done");
+        let reply = format!(
+            "<write_to_file>\n<path>a.md</path>\n<content>\n{content}\n</content>\n</write_to_file>\nUser: done"
+        );
         assert_eq!(call(&xml(&reply)).1, json!({"path": "a.md", "content": content}), "{content}");
         if content.contains("</content><path>") {
             continue; // With the content first, this is where it ends.
@@ -349,11 +418,13 @@ fn cut_at_every_byte_nothing_runs_before_it_is_complete() {
     ];
     for reply in &replies {
         for at in (0..reply.len()).filter(|&at| reply.is_char_boundary(at)) {
-            for reason in [Some(FinishReason::Length), Some(FinishReason::Closed), Some(FinishReason::ToolCalls), None] {
+            for reason in [Some(FinishReason::Length), Some(FinishReason::Closed), Some(FinishReason::ToolCalls), None]
+            {
                 let mut events = vec![StreamEvent::Text { text: reply[..at].to_owned() }];
                 events.extend(reason.map(|reason| StreamEvent::Finish { reason }));
                 let (events, _) = read(&Xml, events);
-                let runnable = |call: &&mcpane::domain::model::ProposedCall| matches!(call.arguments, Arguments::Parsed { .. });
+                let runnable =
+                    |call: &&mcpane::domain::model::ProposedCall| matches!(call.arguments, Arguments::Parsed { .. });
                 assert_eq!(calls(&events).iter().find(|call| runnable(call)), None, "{:?}", &reply[..at]);
                 assert!(matches!(events.last(), Some(ModelEvent::Finished { .. })));
             }
@@ -419,8 +490,14 @@ fn thoughts_end_at_their_tag() {
         ("<thinking>a</think>x", "a"),
         ("<thinking>a <thinking> b</thinking>x", "a <thinking> b"),
         ("<thinking>a < b <c> </d> `</e>`</thinking>x", "a < b <c> </d> `</e>`"),
-        ("<thinking>call <read_file><path>a</path></read_file> maybe</thinking>x", "call <read_file><path>a</path></read_file> maybe"),
-        ("<thinking>\n```\n<read_file><path>a</path></read_file>\n```\n</thinking>x", "```\n<read_file><path>a</path></read_file>\n```"),
+        (
+            "<thinking>call <read_file><path>a</path></read_file> maybe</thinking>x",
+            "call <read_file><path>a</path></read_file> maybe",
+        ),
+        (
+            "<thinking>\n```\n<read_file><path>a</path></read_file>\n```\n</thinking>x",
+            "```\n<read_file><path>a</path></read_file>\n```",
+        ),
         ("<thinking>\n<read_file>\n<path>a</path>\n</thinking>x", "<read_file>\n<path>a</path>"),
         ("</think>\n\nx", ""),
         ("<thinking></thinking>x", ""),
@@ -433,7 +510,8 @@ fn thoughts_end_at_their_tag() {
 
 #[test]
 fn a_call_after_a_thought_that_was_never_closed_is_recovered() {
-    let events = xml(&format!("<thinking>\nI look it up.\n{CALL}\nUser: 99\n<thinking>Done</thinking>{}", completed("99")));
+    let events =
+        xml(&format!("<thinking>\nI look it up.\n{CALL}\nUser: 99\n<thinking>Done</thinking>{}", completed("99")));
     assert_eq!(thoughts(&events), "I look it up.");
     assert_eq!(calls(&events)[0].origin, Origin::Recovered);
     assert_eq!(call(&events).0, "weather:get_forecast");
@@ -456,7 +534,10 @@ fn reasoning_and_native_calls_are_taken_too() {
     assert_eq!(flow, Flow::Continue);
     assert_eq!(thoughts(&read_events), "Hmm");
     assert_eq!(call(&read_events), ("read_file".to_owned(), json!({"path": "a"})));
-    assert_eq!((calls(&read_events)[0].origin, calls(&read_events)[0].provider_id.as_deref()), (Origin::Native, Some("c1")));
+    assert_eq!(
+        (calls(&read_events)[0].origin, calls(&read_events)[0].provider_id.as_deref()),
+        (Origin::Native, Some("c1"))
+    );
     assert_eq!(reminder(&read_events), None);
     // One call per message here too.
     let second = StreamEvent::CallStart { slot: 1, id: None, name: "read_file".into() };
@@ -484,7 +565,8 @@ fn strings_get_the_types_of_the_schema() {
 #[test]
 fn a_long_parameter_costs_the_same_per_byte() {
     // What a careless reader would look at again and again: closing tags, open brackets, white space, tags of the tool.
-    let hard = ["x", "</content>", "<", " ", "</content> ", "\n<write_to_file>", "</write_to_file>", "<content>", "&lt;", "`"];
+    let hard =
+        ["x", "</content>", "<", " ", "</content> ", "\n<write_to_file>", "</write_to_file>", "<content>", "&lt;", "`"];
     for piece in hard {
         for chunk in [1, 7, 4096, usize::MAX] {
             let per_byte = |size: usize| {
@@ -503,7 +585,10 @@ fn a_long_parameter_costs_the_same_per_byte() {
             };
             let (small, _) = per_byte(4 << 10);
             let (large, _) = per_byte(if (piece, chunk) == ("</content>", 4096) { 1 << 20 } else { 64 << 10 });
-            assert!(large <= small.max(4) && large <= 6, "{piece:?} in chunks of {chunk}: {small} → {large} looks a byte");
+            assert!(
+                large <= small.max(4) && large <= 6,
+                "{piece:?} in chunks of {chunk}: {small} → {large} looks a byte"
+            );
         }
     }
 }
@@ -527,17 +612,63 @@ fn pieces(text: &str, size: usize) -> Vec<&str> {
 /// Replies made of what the grammar knows and of what could disturb it.
 fn reply() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "<thinking>", "</thinking>", "<think>", "</think>", "<use_mcp_tool>", "</use_mcp_tool>", "<server_name>weather</server_name>",
-        "<tool_name>get_forecast</tool_name>", "<arguments>", "</arguments>", "{\"a\": 1}", "<read_file>", "</read_file>", "<path>", "</path>",
-        "<write_to_file>", "</write_to_file>", "<content>", "</content>", "<attempt_completion>", "</attempt_completion>", "<result>", "</result>",
-        "<command>", "</command>", "<", ">", "/", "`", "```", "\n", "\n\n", " ", "  ", "text", "é中", "<b>", "<read_fi", "</", "&lt;", "<![CDATA[", "]]>",
-        "<ask_followup_question>", "</ask_followup_question>", "<question>q</question>", "<options>[\"a\"]</options>",
+        "<thinking>",
+        "</thinking>",
+        "<think>",
+        "</think>",
+        "<use_mcp_tool>",
+        "</use_mcp_tool>",
+        "<server_name>weather</server_name>",
+        "<tool_name>get_forecast</tool_name>",
+        "<arguments>",
+        "</arguments>",
+        "{\"a\": 1}",
+        "<read_file>",
+        "</read_file>",
+        "<path>",
+        "</path>",
+        "<write_to_file>",
+        "</write_to_file>",
+        "<content>",
+        "</content>",
+        "<attempt_completion>",
+        "</attempt_completion>",
+        "<result>",
+        "</result>",
+        "<command>",
+        "</command>",
+        "<",
+        ">",
+        "/",
+        "`",
+        "```",
+        "\n",
+        "\n\n",
+        " ",
+        "  ",
+        "text",
+        "é中",
+        "<b>",
+        "<read_fi",
+        "</",
+        "&lt;",
+        "<![CDATA[",
+        "]]>",
+        "<ask_followup_question>",
+        "</ask_followup_question>",
+        "<question>q</question>",
+        "<options>[\"a\"]</options>",
     ]);
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
 fn reason() -> impl Strategy<Value = FinishReason> {
-    prop::sample::select(vec![FinishReason::Stop, FinishReason::Length, FinishReason::ToolCalls, FinishReason::Filtered])
+    prop::sample::select(vec![
+        FinishReason::Stop,
+        FinishReason::Length,
+        FinishReason::ToolCalls,
+        FinishReason::Filtered,
+    ])
 }
 
 proptest! {

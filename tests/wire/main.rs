@@ -6,13 +6,13 @@
 #[path = "../support/sse_model.rs"]
 mod sse_model;
 
-mod hints;
-mod openai_chat;
-mod request;
-mod tls;
-mod transport;
 mod dialect_native;
 mod dialect_recordings;
 mod dialect_request;
 mod dialect_support;
 mod dialect_xml;
+mod hints;
+mod openai_chat;
+mod request;
+mod tls;
+mod transport;

@@ -61,4 +61,3 @@ impl Parser for NativeParser {
         out.push(ModelEvent::Finished { reason });
     }
 }
-

@@ -85,9 +85,16 @@ fn tokens(text: &str) -> usize {
 fn without_tool_definitions_it_is_short() {
     for (dialect, limit) in [(DialectKind::Xml, 1_600), (DialectKind::Native, 700)] {
         let pieces = Case::full().pieces(dialect);
-        let plain: usize = pieces.iter().filter(|(name, _)| *name != "xml.builtins" && !name.ends_with("servers")).map(|(_, text)| tokens(text)).sum();
+        let plain: usize = pieces
+            .iter()
+            .filter(|(name, _)| *name != "xml.builtins" && !name.ends_with("servers"))
+            .map(|(_, text)| tokens(text))
+            .sum();
         // What frames the definitions counts, too.
-        let heading: usize = ["xml.builtins", "xml.servers", "native.servers"].iter().map(|name| tokens(template(name, &Case::full().prompting()))).sum();
+        let heading: usize = ["xml.builtins", "xml.servers", "native.servers"]
+            .iter()
+            .map(|name| tokens(template(name, &Case::full().prompting())))
+            .sum();
         assert!(plain + heading < limit, "{dialect:?}: {plain} + {heading}");
     }
 }
@@ -106,7 +113,16 @@ fn only_what_is_offered_is_spoken_of() {
     case.tools.retain(|tool| &*tool.id.name == "read_file");
     case.servers.clear();
     let text = system(DialectKind::Xml, &case.prompting());
-    for absent in ["execute_command", "write_to_file", "replace_in_file", "ask_followup", "access_mcp", "use_mcp_tool", "CONNECTED", "library"] {
+    for absent in [
+        "execute_command",
+        "write_to_file",
+        "replace_in_file",
+        "ask_followup",
+        "access_mcp",
+        "use_mcp_tool",
+        "CONNECTED",
+        "library",
+    ] {
         assert!(!text.contains(absent), "{absent}");
     }
     assert!(text.contains("read_file before you change a file"));
@@ -128,7 +144,8 @@ fn tools_are_described_with_their_schema() {
                    {\"path\": {\"type\": \"string\", \"description\": \"The path.\"}, ";
     assert!(servers.contains(weather), "{servers}");
     assert!(!servers.contains("$schema"));
-    let native = Case::full().pieces(DialectKind::Native).into_iter().find(|(name, _)| *name == "native.servers").unwrap().1;
+    let native =
+        Case::full().pieces(DialectKind::Native).into_iter().find(|(name, _)| *name == "native.servers").unwrap().1;
     assert!(native.contains("still starting") && !native.contains("get_forecast:"), "{native}");
 }
 

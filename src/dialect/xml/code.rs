@@ -152,10 +152,37 @@ mod tests {
 
     #[test]
     fn code_is_recognised() {
-        for text in ["`", "a `", "a `b", "``a ` b", "```\n", "```xml\na", "~~~\n", "  ```rs\n\n", "````\n```\n", "```\n``` x\n", "```a", "~~~", "``"] {
+        for text in [
+            "`",
+            "a `",
+            "a `b",
+            "``a ` b",
+            "```\n",
+            "```xml\na",
+            "~~~\n",
+            "  ```rs\n\n",
+            "````\n```\n",
+            "```\n``` x\n",
+            "```a",
+            "~~~",
+            "``",
+        ] {
             assert!(after(text).0, "{text:?} is code");
         }
-        for text in ["", "a", "`a`", "`a` b", "a `b\n", "```\na\n```\n", "~~~\n~~~\nb", "```a` b` c", "~~ a", "``` a ``` b", "```\n```", "a ``b`` c"] {
+        for text in [
+            "",
+            "a",
+            "`a`",
+            "`a` b",
+            "a `b\n",
+            "```\na\n```\n",
+            "~~~\n~~~\nb",
+            "```a` b` c",
+            "~~ a",
+            "``` a ``` b",
+            "```\n```",
+            "a ``b`` c",
+        ] {
             let code = after(text).0;
             assert_eq!(code, text == "```a` b` c" || text == "```\n```", "{text:?}");
         }

@@ -65,7 +65,8 @@ fn by_tag(tool: &str, arguments: &Value) -> String {
 
 /// JSON in which no closing tag stands.
 fn json_text(value: &Value) -> String {
-    let value = if value.is_object() { value } else { &Value::Object(Map::from_iter([("value".to_owned(), value.clone())])) };
+    let value =
+        if value.is_object() { value } else { &Value::Object(Map::from_iter([("value".to_owned(), value.clone())])) };
     json::spaced(value).replace("</", "\\u003c/")
 }
 

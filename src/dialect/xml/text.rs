@@ -77,7 +77,8 @@ fn to_cdata(value: &str, tag: &str) -> String {
         out.replace(at, &glued)
     };
     // `]]>` first: the next steps put in section ends of their own.
-    let inside = [("]]>", 2), ("</", 1), (tag, 1)].into_iter().fold(value.to_owned(), |out, (at, cut)| split(out, at, cut));
+    let inside =
+        [("]]>", 2), ("</", 1), (tag, 1)].into_iter().fold(value.to_owned(), |out, (at, cut)| split(out, at, cut));
     format!("{CDATA}{inside}]]>")
 }
 

@@ -121,7 +121,9 @@ impl Tokenizer {
         match c {
             '>' if so_far.len() > 1 && !so_far.ends_with('/') => Next::Tag,
             '/' if so_far == "<" => Next::Grow,
-            _ if so_far.len() < self.longest && (c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':')) => Next::Grow,
+            _ if so_far.len() < self.longest && (c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':')) => {
+                Next::Grow
+            }
             _ => Next::Text,
         }
     }

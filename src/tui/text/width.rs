@@ -114,7 +114,10 @@ fn alone(c: char) -> Option<u16> {
     match c {
         ' '..='~' => Some(1),
         // Hiragana, Katakana, ideographs, Hangul syllables are left to the slow way where they have exceptions.
-        '\u{3001}'..='\u{3029}' | '\u{3041}'..='\u{3096}' | '\u{309b}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'
+        '\u{3001}'..='\u{3029}'
+        | '\u{3041}'..='\u{3096}'
+        | '\u{309b}'..='\u{30ff}'
+        | '\u{4e00}'..='\u{9fff}'
         | '\u{ff01}'..='\u{ff5e}' => Some(2),
         _ => None,
     }

@@ -8,10 +8,10 @@
 mod scan;
 
 use crate::tui::text::highlight::Colours;
+use crate::tui::text::json;
 use crate::tui::text::markdown::{self, Class, Context, Definitions, Fence, Rendered, Setting, mend};
 use crate::tui::text::row::Row;
 use crate::tui::text::wrap::{Frame, Span, wrap};
-use crate::tui::text::json;
 use std::ops::Range;
 
 /// How a text is laid out.

@@ -1,7 +1,7 @@
 //! Finding where blocks end.
 
 use super::{Block, Blocks, Form, Growth, Opening};
-use crate::tui::text::markdown::{Class, Fence, OPTIONS, line_start, language};
+use crate::tui::text::markdown::{Class, Fence, OPTIONS, language, line_start};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 /// As much is parsed at a time.
@@ -119,7 +119,8 @@ impl Blocks {
                             in_list = true;
                             number = first.map(|n| n.min(u64::from(u32::MAX)) as u32);
                             // The list goes on from a sealed item: so does its counting.
-                            if let (Form::Item(Some(next)), true, Some(_)) = (self.open.form, found.is_empty(), number) {
+                            if let (Form::Item(Some(next)), true, Some(_)) = (self.open.form, found.is_empty(), number)
+                            {
                                 number = Some(next);
                             }
                             None
@@ -235,7 +236,12 @@ impl Blocks {
         self.open.line = end;
         if end - self.sealed >= FENCE_PART {
             let joined = self.open.joined;
-            self.list.push(Block { start: self.sealed as u32, form: Form::Fence(fence as u32), class: Class::Code, joined });
+            self.list.push(Block {
+                start: self.sealed as u32,
+                form: Form::Fence(fence as u32),
+                class: Class::Code,
+                joined,
+            });
             self.sealed = end;
             self.open.joined = true;
         }
