@@ -8,6 +8,9 @@ use std::path::Path;
 const COMPUTED: &[&str] = &[
     // tui::command: `command.<name>` for every command.
     "command.",
+    // cli: `cli.about_<command>` and `cli.arg.<argument>` for everything that clap knows.
+    "cli.about",
+    "cli.arg.",
 ];
 
 /// Ends of names of files, which look like keys.
