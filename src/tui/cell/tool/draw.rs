@@ -192,19 +192,16 @@ fn quiet_row(sign: &str, text: &str, ctx: &Ctx<'_>) -> Row {
 fn progress_row(progress: &Progress, ctx: &Ctx<'_>) -> Row {
     let glyphs = ctx.signs().glyphs();
     let mut builder = RowBuilder::default();
-    match progress.total.filter(|total| *total > 0.0) {
-        Some(total) => {
-            let share = (progress.done / total).clamp(0.0, 1.0);
-            let columns = (ctx.width / 3).clamp(4, 20);
-            let full = (share * f64::from(columns)).round() as usize;
-            builder.push(&glyphs.full.repeat(full), Role::Running);
-            builder.push(&glyphs.empty.repeat(usize::from(columns) - full), Role::Marker);
-            builder.push(&format!(" {:>3.0} %", share * 100.0), Role::Text);
-        }
-        None => {
-            let done = if progress.done.fract() == 0.0 { 0 } else { 1 };
-            builder.push(&format!("{:.done$}", progress.done), Role::Text);
-        }
+    if let Some(total) = progress.total.filter(|total| *total > 0.0) {
+        let share = (progress.done / total).clamp(0.0, 1.0);
+        let columns = (ctx.width / 3).clamp(4, 20);
+        let full = (share * f64::from(columns)).round() as usize;
+        builder.push(&glyphs.full.repeat(full), Role::Running);
+        builder.push(&glyphs.empty.repeat(usize::from(columns) - full), Role::Marker);
+        builder.push(&format!(" {:>3.0} %", share * 100.0), Role::Text);
+    } else {
+        let places = usize::from(progress.done.fract() != 0.0);
+        builder.push(&format!("{:.places$}", progress.done), Role::Text);
     }
     if let Some(message) = &progress.message {
         let text = sanitize::line(message.lines().next().unwrap_or_default()).into_owned();
