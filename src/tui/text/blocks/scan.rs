@@ -69,7 +69,7 @@ impl Blocks {
     fn scan_window(&mut self, text: &str, growth: Growth) -> bool {
         let start = self.sealed;
         let whole = growth == Growth::Whole;
-        let complete = if whole { text.len() } else { line_start(text, text.len()).max(start) };
+        let complete = if whole { text.len() } else { complete_lines(text, start) };
         let end = window_end(text, start, complete);
         let last = end == complete;
         if end == start || (last && !whole && self.seen == end) {
@@ -205,7 +205,7 @@ impl Blocks {
     fn scan_fence(&mut self, text: &str, growth: Growth, fence: usize) -> bool {
         let end = match growth {
             Growth::Whole => text.len(),
-            Growth::Open => line_start(text, text.len()),
+            Growth::Open => complete_lines(text, self.open.line.min(text.len())),
         };
         while self.open.line < end {
             if !self.fence_line(text, fence, end) {
@@ -250,6 +250,11 @@ impl Blocks {
 
     fn close_fence(&mut self, fence: usize, close: usize, end: usize) {
         self.fences[fence].end = Some(close);
+        let parts = self.list.iter().rev().take_while(|block| block.form == Form::Fence(fence as u32)).count();
+        if parts > 0 && !self.fences[fence].language.is_empty() {
+            let first = self.list.len() - parts;
+            self.stale = Some(self.stale.map_or(first, |stale| stale.min(first)));
+        }
         self.seal_to(end, Form::Fence(fence as u32), Class::Code);
     }
 
@@ -310,6 +315,11 @@ fn join_definitions(text: &str, found: &mut [Found]) {
             found[i].start = line_start(text, found[i].line - between.len() + offset);
         }
     }
+}
+
+/// The end of the last complete line, if it lies behind `from`. What stands before is not looked at: a line may be endless.
+fn complete_lines(text: &str, from: usize) -> usize {
+    text.as_bytes()[from..].iter().rposition(|&b| b == b'\n').map_or(from, |newline| from + newline + 1)
 }
 
 /// Where the window ends: at a line's end, and not too far.

@@ -254,10 +254,12 @@ impl<'s, 'd> Painter<'s, 'd> {
             self.blocks += 1;
             self.only = Some(class);
         }
-        let at = line_start(self.document, self.at(range.start));
+        let at = self.at(range.start);
         let nested = self.holders.iter().any(|holder| matches!(holder, Holder::Item { .. }));
         let before = self.before.last_mut().and_then(|before| before.replace(class));
-        if gap(before, class, blank_before(self.document, at), nested) > 0 {
+        // Not looked at without need: the line may be endless.
+        if before.is_some() && gap(before, class, blank_before(self.document, at), nested) > 0 {
+            let at = line_start(self.document, at);
             let frame = self.frame();
             let frame = Frame { first: frame.rest.clone(), ..frame };
             if self.holders.iter().any(|holder| matches!(holder, Holder::Quote)) {
