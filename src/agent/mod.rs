@@ -9,6 +9,7 @@ mod driver;
 pub mod journal;
 pub mod machine;
 mod outlet;
+mod requests;
 mod runner;
 mod servers;
 mod session;
