@@ -44,7 +44,7 @@ fn outside(path: &str) -> Facts {
 fn policy(rules: &[(Effect, &str)]) -> Policy {
     let mut all = Rules::default();
     for (effect, text) in rules {
-        all.add(*effect, text, &place()).unwrap();
+        all.add(*effect, text, "config.toml:1", &place()).unwrap();
     }
     Policy::new(all, place(), Store::in_memory())
 }
