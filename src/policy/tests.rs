@@ -74,6 +74,10 @@ impl Call<'_> {
 }
 
 fn why(judgement: &Judgement) -> (&'static str, &str) {
+    let (Verdict::Allow { why } | Verdict::Ask { why } | Verdict::Deny { why }) = &judgement.verdict;
+    for phrase in judgement.warnings.iter().chain([why]) {
+        assert_eq!(crate::strings::lacks(phrase), Vec::<String>::new());
+    }
     match &judgement.verdict {
         Verdict::Allow { why } => ("allow", &why.key),
         Verdict::Ask { why } => ("ask", &why.key),

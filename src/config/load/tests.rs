@@ -43,6 +43,7 @@ impl World {
 }
 
 fn keys(loaded: &Loaded) -> Vec<&str> {
+    assert!(loaded.notices.iter().all(|n| crate::strings::lacks(&n.text).is_empty()));
     loaded.notices.iter().map(|n| n.text.key.as_ref()).collect()
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::domain::server::Timeouts;
+use crate::strings::lacks;
 use proptest::prelude::*;
 use std::fs;
 use tempfile::TempDir;
@@ -85,6 +86,7 @@ fn one(text: &str) -> (ServerEntry, Vec<String>) {
 /// `line:key detail` of each notice.
 fn brief(notices: &[Notice]) -> Vec<String> {
     let one = |n: &Notice| {
+        assert_eq!(lacks(&n.text), Vec::<String>::new());
         let arg = |name: &str| n.text.args.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str());
         let details = ["key", "guess", "name", "field", "server"].map(arg);
         let details = details.into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(" ");
@@ -101,7 +103,9 @@ fn command(entry: &ServerEntry) -> &str {
 }
 
 fn fault(entry: &ServerEntry) -> &Phrase {
-    entry.transport.as_ref().unwrap_err()
+    let fault = entry.transport.as_ref().unwrap_err();
+    assert_eq!(lacks(fault), Vec::<String>::new());
+    fault
 }
 
 fn server(name: &str, command: &str) -> String {

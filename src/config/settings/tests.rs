@@ -4,6 +4,7 @@ use proptest::prelude::*;
 fn read(text: &str, owner: Owner) -> (Layer, Vec<(String, String)>) {
     let (layer, notices) = parse(text, Path::new("c.toml"), owner);
     let said = notices.iter().map(|n| {
+        assert_eq!(crate::strings::lacks(&n.text), Vec::<String>::new());
         let arg = |name: &str| n.text.args.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str());
         assert_eq!(arg("file"), "c.toml");
         let detail = [arg("key"), arg("guess"), arg("value")]

@@ -210,6 +210,7 @@ fn what_is_wrong_with_a_rule_is_named() {
     ] {
         let problem = Rule::parse(Effect::Allow, rule, "c.toml:1", &place()).unwrap_err();
         assert_eq!(problem.key, key, "{rule}");
+        assert_eq!(crate::strings::lacks(&problem), Vec::<String>::new());
     }
     let homeless = Place { home: None, ..place() };
     assert_eq!(Rule::parse(Effect::Allow, "t(path=~/x)", "c.toml:1", &homeless).unwrap_err().key, "policy.rule_home");
