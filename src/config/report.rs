@@ -14,17 +14,19 @@ const LARGEST: u64 = 1 << 20;
 pub fn read(path: &Path) -> Result<Option<String>, Phrase> {
     let problem = |key: &'static str| Phrase::new(key).with("file", path.display());
     let unreadable = |error: &io::Error| problem("config.unreadable").with("problem", error);
+    let absent = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    // Asked before it is opened: opening a named pipe would wait for somebody to write.
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => {}
+        Ok(_) => return Err(problem("config.no_file")),
+        Err(error) if absent(&error) => return Ok(None),
+        Err(error) => return Err(unreadable(&error)),
+    }
     let file = match fs::File::open(path) {
         Ok(file) => file,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
+        Err(error) if absent(&error) => return Ok(None),
         Err(error) => return Err(unreadable(&error)),
     };
-    // A named pipe would never end, a directory is no file.
-    if !file.metadata().map_err(|error| unreadable(&error))?.is_file() {
-        return Err(problem("config.no_file"));
-    }
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > LARGEST {
@@ -199,5 +201,11 @@ mod tests {
             assert_eq!(read(&path).unwrap_err().key, key);
         }
         assert_eq!(read(dir.path()).unwrap_err().key, "config.no_file");
+        #[cfg(target_os = "linux")]
+        {
+            let pipe = dir.path().join("pipe");
+            rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+            assert_eq!(read(&pipe).unwrap_err().key, "config.no_file");
+        }
     }
 }
