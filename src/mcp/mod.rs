@@ -47,6 +47,7 @@ pub use hub::Mcp;
 use crate::domain::server::ServerSignal;
 use crate::domain::{CallId, ServerName, ToolSignal, ToolSpec};
 use crate::guard::Guard;
+use crate::redact::Redactor;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -63,6 +64,8 @@ pub struct Options {
     pub version: String,
     /// Who ends the servers when we die.
     pub guard: Guard,
+    /// Masks what is told of servers. Variables and headers of an entry whose names are a secret's are registered with it.
+    pub redactor: Redactor,
     /// Sees every line to and from every server.
     pub tap: Option<Tap>,
 }
