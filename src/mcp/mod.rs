@@ -13,7 +13,7 @@
 //! - `session`: one open session, whatever carries it: requests, lists. `calls`: one call from its request to its outcome. `reads`: one reading. `handler`: what servers
 //!   send on their own. `asks`: their questions.
 //! - `launch`, `lines`, `transport`, `wire`, `log`: what carries a session over a child's pipes. Another carrier comes beside these; it needs an
-//!   rmcp `Transport` and a [`transport::Link`].
+//!   rmcp `Transport` and a `transport::Link`.
 //! - `convert`, `catalogue`, `reason`: MCP's JSON to the domain, tools on disk, facts to phrases.
 //!
 //! **Invariant:** every call gets exactly one outcome, whatever its server does: answers, dies, goes silent, or sends nonsense.
