@@ -87,11 +87,11 @@ impl Connection {
     pub(super) fn new(world: Arc<World>, entry: ServerEntry, me: mpsc::UnboundedSender<Msg>) -> Self {
         Self {
             shelf: Shelf::new(Arc::clone(&world)),
+            log: Arc::new(Log::new(world.options.redactor.clone())),
+            status: entry::status(&entry, &world.options.redactor),
             world,
             me,
-            status: entry::status(&entry),
             entry: Arc::new(entry),
-            log: Arc::new(Log::default()),
             phase: Phase::Down,
             run: 0,
             waiting: Vec::new(),
@@ -184,7 +184,7 @@ impl Connection {
         }
         let ran = !matches!(self.phase, Phase::Down);
         self.down();
-        self.status = entry::status(&self.entry);
+        self.status = entry::status(&self.entry, &self.world.options.redactor);
         self.shelf.clear(&self.entry.name);
         self.open();
         if self.status.state == ServerState::Idle && (ran || !self.waiting.is_empty()) {

@@ -6,6 +6,7 @@
 
 use crate::domain::tool::{Annotations, Progress, Risk};
 use crate::domain::{Blob, Content, ServerName, ToolId, ToolSpec};
+use crate::schema::definition_hash;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -230,20 +231,6 @@ pub(super) fn progress(params: &Value) -> Option<Progress> {
         return None;
     }
     Some(Progress { done: done.unwrap_or_default(), total: number("total"), message })
-}
-
-/// SHA-256 (hex) over what a definition means. The same function as `schema::definition_hash`, which replaces it.
-fn definition_hash(
-    name: &str,
-    description: &str,
-    input_schema: &Value,
-    output_schema: Option<&Value>,
-    annotations: &Annotations,
-) -> Arc<str> {
-    use sha2::{Digest, Sha256};
-    let text = json!([name, description, input_schema, output_schema, annotations]).to_string();
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //! - `session`: one open session, whatever carries it: requests, lists. `calls`: one call from its request to its outcome. `reads`: one reading. `handler`: what servers
 //!   send on their own. `asks`: their questions.
 //! - `launch`, `lines`, `transport`, `wire`, `log`: what carries a session over a child's pipes. Another carrier comes beside these; it needs an
-//!   rmcp `Transport` and a [`transport::Link`].
+//!   rmcp `Transport` and a `transport::Link`.
 //! - `convert`, `catalogue`, `reason`: MCP's JSON to the domain, tools on disk, facts to phrases.
 //!
 //! **Invariant:** every call gets exactly one outcome, whatever its server does: answers, dies, goes silent, or sends nonsense.
@@ -47,6 +47,7 @@ pub use hub::Mcp;
 use crate::domain::server::ServerSignal;
 use crate::domain::{CallId, ServerName, ToolSignal, ToolSpec};
 use crate::guard::Guard;
+use crate::redact::Redactor;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -63,6 +64,8 @@ pub struct Options {
     pub version: String,
     /// Who ends the servers when we die.
     pub guard: Guard,
+    /// Masks what is told of servers. Variables and headers of an entry whose names are a secret's are registered with it.
+    pub redactor: Redactor,
     /// Sees every line to and from every server.
     pub tap: Option<Tap>,
 }

@@ -6,8 +6,10 @@ use super::convert;
 use super::launch::{Exit, LaunchError};
 use super::transport::{Fault, LINE_LIMIT};
 use crate::domain::{Phrase, ServerName};
+use crate::redact::Redactor;
 use crate::strings::{Language, Strings};
 use rmcp::model::ErrorData;
+use std::borrow::Cow;
 
 /// Lines of standard error in a reason.
 const LAST_LINES: usize = 6;
@@ -27,6 +29,16 @@ impl Trouble {
     /// Trouble with something to do about it.
     pub(super) fn new(reason: Phrase, fix: Phrase) -> Self {
         Self { reason, fix: Some(fix) }
+    }
+
+    /// The same with secrets masked.
+    pub(super) fn masked(mut self, redactor: &Redactor) -> Self {
+        for (_, value) in &mut self.reason.args {
+            if let Cow::Owned(masked) = redactor.mask_text(value) {
+                *value = masked;
+            }
+        }
+        self
     }
 
     /// The same for the model.

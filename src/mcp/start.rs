@@ -16,6 +16,7 @@ use super::session::Session;
 use super::transport::{LineTransport, Link};
 use crate::domain::server::{ServerEntry, ServerState, Transport};
 use crate::domain::{Phrase, ServerName};
+use crate::redact::Redactor;
 use rmcp::model::{ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, serve_client_with_lifecycle,
@@ -77,7 +78,7 @@ pub(super) async fn start(plan: Plan, initializing: impl Fn()) -> Result<Live, F
     let (process, stdout, stdin) = launch::launch(&program, &plan.world.options.guard, Arc::clone(&plan.log))
         .map_err(|error| early(reason::launch(&error, command, &plan.entry.source.file)))?;
     let link = Arc::new(Link::new(Arc::clone(&plan.log)));
-    let mut ended = watch_end(process.clone(), Arc::clone(&link));
+    let mut ended = watch_end(process.clone(), Arc::clone(&link), plan.world.options.redactor.clone());
     let calls = Arc::new(Calls::default());
     let name = plan.entry.name.clone();
     let transport = LineTransport::new(name, stdout, stdin, Arc::clone(&link), plan.world.options.tap.clone());
@@ -87,6 +88,7 @@ pub(super) async fn start(plan: Plan, initializing: impl Fn()) -> Result<Live, F
     let service = match shaken.and_then(|service| agreed(service, &plan, &version)) {
         Ok(service) => service,
         Err(trouble) => {
+            let trouble = trouble.masked(&plan.world.options.redactor);
             let state = if link.talking.is_cancelled() { ServerState::InitFailed } else { ServerState::StartFailed };
             return Err(Failed { state, trouble, process: Some(process) });
         }
@@ -208,7 +210,7 @@ async fn end(ended: &mut watch::Receiver<Option<Trouble>>) -> Trouble {
 }
 
 /// Watches a process and its output; says why it is over as soon as that is known.
-fn watch_end(process: Process, link: Arc<Link>) -> watch::Receiver<Option<Trouble>> {
+fn watch_end(process: Process, link: Arc<Link>, redactor: Redactor) -> watch::Receiver<Option<Trouble>> {
     let (tell, ended) = watch::channel(None);
     tokio::spawn(async move {
         let exit = tokio::select! {
@@ -223,7 +225,8 @@ fn watch_end(process: Process, link: Arc<Link>) -> watch::Receiver<Option<Troubl
         if exit.is_some() {
             let _ = tokio::time::timeout(READ_OUT, process.last_words()).await;
         }
-        let _ = tell.send(Some(reason::ended(exit, link.fault(), link.log.tail(reason::quoted()))));
+        let trouble = reason::ended(exit, link.fault(), link.log.tail(reason::quoted()));
+        let _ = tell.send(Some(trouble.masked(&redactor)));
         link.ended.cancel();
     });
     ended

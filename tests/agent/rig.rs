@@ -134,6 +134,7 @@ impl Rig {
                 roots: vec![work],
                 version: "test".into(),
                 guard: Guard::start(Path::new(EXE)),
+                redactor: Redactor::default(),
                 tap: None,
             },
             policy: Arc::new(Policy::new(plan.rules, place, Store::in_memory())),

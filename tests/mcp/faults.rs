@@ -38,6 +38,38 @@ async fn banners_are_counted_shown_and_never_answered() {
 }
 
 #[tokio::test]
+async fn a_flood_of_standard_error_is_read_and_told_in_few_batches() {
+    let mut rig = Rig::with(&[]).await;
+    rig.drain();
+    let began = Instant::now();
+    assert_eq!(rig.text("s", "fault", json!({ "kind": "stderr_flood" })).await, "flooded");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let most = began.elapsed().as_millis() / 50 + 2;
+    let batches: Vec<usize> = rig
+        .drain()
+        .iter()
+        .filter_map(|signal| if let ServerSignal::Stderr { lines, .. } = signal { Some(lines.len()) } else { None })
+        .collect();
+    assert!(!batches.is_empty() && batches.len() as u128 <= most, "{batches:?}");
+    assert!(batches.iter().all(|lines| *lines <= 1_000), "{batches:?}");
+}
+
+#[tokio::test]
+async fn every_line_both_ways_passes_the_tap() {
+    let rig = Rig::with(&["--banner"]).await;
+    rig.text("s", "echo", json!({ "text": "tapped" })).await;
+    let lines = rig.lines.lock().unwrap().clone();
+    let position =
+        |part: &str| lines.iter().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {lines:#?}"));
+    assert!(
+        position("s ToServer {\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"")
+            < position("s FromServer {\"id\":0")
+    );
+    assert!(position("s FromServer Fixture server v1") < position("notifications/initialized"));
+    assert!(position("ToServer {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"") < lines.len());
+}
+
+#[tokio::test]
 async fn malformed_answers_end_their_call() {
     let rig = Rig::with(&[]).await;
     let fault = |kind: &'static str| rig.call("s", "fault", json!({ "kind": kind }));

@@ -190,6 +190,22 @@ async fn every_failure_has_its_state_reason_and_fix_and_touches_nobody_else() {
 }
 
 #[tokio::test]
+async fn secrets_of_an_entry_are_never_told() {
+    let mut rig = Rig::new();
+    let mut entry = rig.entry("s", &["--init", "die", "--stderr", "bad key k3y-s3cret-0815"]);
+    let Ok(Transport::Stdio { env, .. }) = &mut entry.transport else { panic!() };
+    env.push(("SERVICE_API_KEY".into(), "k3y-s3cret-0815".into()));
+    rig.mcp.configure(vec![entry]);
+    let status = rig.state("s", ServerState::StartFailed).await;
+    assert!(reason(&status).contains("bad key •••"), "{}", reason(&status));
+    let (message, _) = failure(&rig.call("s", "echo", json!({})).await);
+    assert!(message.contains("bad key •••"), "{message}");
+    let told = format!("{:?}", rig.drain());
+    assert!(!told.contains("k3y-s3cret-0815"), "{told}");
+    assert_eq!(rig.redactor.mask_text("k3y-s3cret-0815"), "•••", "journals know it, too");
+}
+
+#[tokio::test]
 async fn a_pinned_revision_is_offered() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut rig = Rig::new();

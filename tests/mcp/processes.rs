@@ -162,3 +162,27 @@ async fn the_guard_is_deaf_to_signals_and_ends_what_it_was_told_and_nothing_else
     mcpane::guard::end_group(unwatched[0], Duration::from_secs(1)).await;
     assert_eq!(survivors(&other, Duration::from_secs(1)).await, [0; 0]);
 }
+
+#[tokio::test]
+async fn a_guard_that_was_killed_is_replaced_and_the_new_one_told_everything() {
+    use std::os::unix::process::CommandExt;
+    let mut sleepers: Vec<_> =
+        (0..2).map(|_| Command::new("sleep").arg("1000").process_group(0).spawn().unwrap()).collect();
+    let groups: Vec<u32> = sleepers.iter().map(std::process::Child::id).collect();
+    let guard = mcpane::guard::Guard::start(&fixture());
+    assert_eq!(guard.pid(), None, "nothing to guard yet");
+    guard.watch(groups[0]);
+    let first = guard.pid().unwrap();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(first).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    assert_eq!(survivors(&[first], PATIENCE).await, [0; 0]);
+    assert!(groups.iter().all(|group| alive(*group)), "a dead guard ends nothing");
+    guard.watch(groups[1]);
+    assert_ne!(guard.pid(), Some(first));
+    assert_eq!(guard.problem(), None);
+    drop(guard);
+    assert_eq!(survivors(&groups, PATIENCE).await, [0; 0]);
+    for sleeper in &mut sleepers {
+        sleeper.wait().unwrap();
+    }
+}

@@ -6,6 +6,7 @@ use mcpane::domain::server::{
 use mcpane::domain::{AskId, CallId, Content, ServerName, ToolId, ToolOutcome, ToolSignal, ToolSpec};
 use mcpane::guard::Guard;
 use mcpane::mcp::{Mcp, Options, Run};
+use mcpane::redact::Redactor;
 use mcpane::strings::{Language, Strings};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,9 @@ pub fn guard() -> Guard {
 pub struct Rig {
     pub mcp: Mcp,
     pub dir: Arc<tempfile::TempDir>,
+    pub redactor: Redactor,
+    /// The beginning of every line that passed.
+    pub lines: Arc<Mutex<Vec<String>>>,
     signals: mpsc::UnboundedReceiver<ServerSignal>,
     /// Everything that was received so far.
     pub seen: Vec<ServerSignal>,
@@ -55,15 +59,21 @@ impl Rig {
     /// Another one over the same directory: the next start of the program.
     pub fn on(dir: Arc<tempfile::TempDir>) -> Self {
         let (tx, signals) = mpsc::unbounded_channel();
+        let (redactor, lines) = (Redactor::default(), Arc::new(Mutex::new(Vec::new())));
+        let sink = Arc::clone(&lines);
         let options = Options {
             state_dir: dir.path().join("state"),
             roots: vec![dir.path().to_owned()],
             version: "0.0.0".into(),
             guard: guard(),
-            tap: None,
+            redactor: redactor.clone(),
+            tap: Some(Arc::new(move |server: &ServerName, direction, line: &[u8]| {
+                let line = format!("{server} {direction:?} {}", String::from_utf8_lossy(&line[..line.len().min(200)]));
+                sink.lock().unwrap().push(line);
+            })),
         };
         let mcp = Mcp::new(options, move |signal| drop(tx.send(signal)));
-        Self { mcp, dir, signals, seen: Vec::new() }
+        Self { mcp, dir, redactor, lines, signals, seen: Vec::new() }
     }
 
     /// One fixture server, started and ready, with its tools known.

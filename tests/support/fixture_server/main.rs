@@ -12,7 +12,7 @@
 //! | `--version REV` | answers `initialize` with this revision |
 //! | `--style plain\|bare\|batch\|string-id\|crlf\|bom` | how every message is written; `bare` leaves `jsonrpc` out |
 //! | `--list ok\|never\|error\|die\|loop\|pages\|malformed\|hostile\|many` | what `tools/list` gives |
-//! | `--grandchild` | starts a process that ignores TERM, HUP and INT; its pid is appended to the file `$FIXTURE_PIDS` |
+//! | `--grandchild` | starts a process in a group of its own that ignores TERM, HUP and INT; its pid is appended to the file `$FIXTURE_PIDS` |
 //! | `--linger` | lives on when its standard input ends |
 //!
 //! Its own pid is the first line of `$FIXTURE_PIDS`; every line it receives is appended to `$FIXTURE_RECORD`.
@@ -27,6 +27,7 @@ mod tools;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
+use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -96,7 +97,13 @@ fn main() -> ExitCode {
     append("FIXTURE_PIDS", &std::process::id().to_string());
     if grandchild {
         let script = r#"trap "" TERM HUP INT; echo $$ >> "$FIXTURE_PIDS"; while :; do sleep 1; done"#;
-        std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let mut child = std::process::Command::new("sh");
+        child.args(["-c", script]);
+        // In a group of its own, as a shell with job control starts its children. Only Linux tells which session it is of.
+        if cfg!(target_os = "linux") {
+            child.process_group(0);
+        }
+        child.spawn().unwrap();
     }
     serve(options)
 }

@@ -2,6 +2,7 @@
 
 use super::{Server, object};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -205,6 +206,12 @@ fn fault(server: &Server, id: &Value, arguments: &Value) {
         "code_text" => server.send(json!({ "id": id, "error": { "code": "EBUSY", "message": "busy" } })),
         "no_message" => server.send(json!({ "id": id, "error": { "code": -32050 } })),
         "neither" => server.send(json!({ "id": id })),
+        "stderr_flood" => {
+            let line = format!("{}\n", "e".repeat(99));
+            let flood = line.repeat(50_000);
+            std::io::stderr().write_all(flood.as_bytes()).unwrap();
+            server.answer(id, text("flooded"));
+        }
         "deafen" => {
             server.deaf.store(true, Ordering::SeqCst);
             server.answer(id, text("reading no more"));
