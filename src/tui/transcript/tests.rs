@@ -293,12 +293,12 @@ fn opening_an_entry_keeps_its_head_where_it_is_if_there_is_room() {
         tool(&mut desk, 1, id, &long);
     }
     desk.draw();
-    desk.scroll(-14);
+    desk.scroll(-26);
     let head = |desk: &mut Desk, id: u64| desk.lines().iter().position(|line| line.contains(&format!("tool{id}")));
-    let (before, at) = (desk.lines(), head(&mut desk, 5).unwrap());
+    let (before, at) = (desk.lines(), head(&mut desk, 1).unwrap());
     assert!(desk.with(|view, store, look| view.toggle(store, look)));
     assert!(desk.view.is_open(&desk.store));
-    assert_eq!(head(&mut desk, 5), Some(at), "{:#?}", desk.lines());
+    assert_eq!(head(&mut desk, 1), Some(at), "{:#?}", desk.lines());
     assert!(desk.lines().iter().any(|line| line.contains("result 3")), "{:#?}", desk.lines());
     assert!(desk.with(|view, store, look| view.toggle(store, look)));
     assert_eq!(desk.lines(), before);
