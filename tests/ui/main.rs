@@ -1,1 +1,5 @@
 //! The program on screen, without a terminal: headless `Ui`, pressed keys, snapshots.
+
+mod gallery;
+mod markdown;
+mod sheet;
