@@ -7,5 +7,6 @@ pub mod command;
 pub mod keymap;
 pub mod look;
 pub mod outcome;
+pub mod prompt;
 pub mod text;
 pub mod theme;
