@@ -6,6 +6,8 @@
 //! **Invariants:** nothing here takes a key unless it was opened; a prompt is answered at most once; an invalid form never leaves.
 
 pub mod form;
+mod glyph;
+mod lines;
 
 use crate::contract::PromptEvent;
 use crate::domain::prompt::Prompt;
