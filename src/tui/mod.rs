@@ -4,9 +4,11 @@
 //! and the settings types of `config`; nothing of the agent.
 
 pub mod command;
+pub mod facts;
 pub mod keymap;
 pub mod look;
 pub mod outcome;
 pub mod prompt;
 pub mod text;
 pub mod theme;
+pub mod widget;

@@ -2,12 +2,47 @@
 
 use crate::contract::Op;
 use crate::domain::Notice;
+use crate::domain::policy::FileDiff;
 use crate::tui::command::Command;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use serde_json::Value;
+use std::sync::Arc;
 
+use super::facts::Facts;
 use super::look::Look;
+
+/// One part of a long text in the details layer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DetailBody {
+    /// Plain text, unsanitized; wrapped when drawn.
+    Text(String),
+    /// A JSON value, shown indented.
+    Json(Arc<Value>),
+    /// A change to a file, whole.
+    Diff(FileDiff),
+    /// Names and values, one a line.
+    Fields(Vec<(String, String)>),
+}
+
+/// What the details layer shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Details {
+    /// Its title, already in the user's language.
+    pub title: String,
+    /// Headings (may be empty, already in the user's language) with what stands under them.
+    pub sections: Vec<(String, DetailBody)>,
+}
+
+/// A choice that the user wants kept for the next start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remember {
+    /// The model, `provider:name`.
+    Model(String),
+    /// The theme.
+    Theme(String),
+}
 
 /// Something for the owner of the screen, or the loop around it, to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +62,12 @@ pub enum Effect {
     },
     /// Show a notice.
     Notice(Notice),
+    /// Show a long text in a layer of its own.
+    Details(Box<Details>),
+    /// Write a choice to the user's configuration. Only after the user said so.
+    Remember(Remember),
+    /// Use this theme from now on; with [`Effect::Remember`] also next time.
+    UseTheme(String),
     /// Carry out a command as if its key had been pressed.
     Command(Command),
     /// Stop the process as Ctrl-Z does.
@@ -56,6 +97,10 @@ pub trait Layer {
     fn name(&self) -> &'static str;
     /// Takes a key.
     fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Outcome;
+    /// Learns what is known: when it is opened, and again whenever that has changed.
+    fn learn(&mut self, facts: &Facts) {
+        let _ = facts;
+    }
     /// Takes pasted text.
     fn paste(&mut self, text: &str) -> Outcome {
         let _ = text;

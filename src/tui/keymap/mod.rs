@@ -46,7 +46,8 @@ impl From<KeyEvent> for Chord {
         let mut code = key.code;
         match code {
             KeyCode::Tab if modifiers.contains(KeyModifiers::SHIFT) => code = KeyCode::BackTab,
-            KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
+            // Terminals differ in the case they report with Ctrl and Alt, so it says nothing.
+            KeyCode::Char(c) if modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
                 code = KeyCode::Char(c.to_ascii_lowercase());
             }
             _ => {}
@@ -230,6 +231,7 @@ mod tests {
             ("?", "?"),
             ("-", "-"),
             ("G", "G"),
+            ("Alt-D", "Alt-D"),
             ("Shift-Tab", "Shift-Tab"),
         ] {
             assert_eq!(Chord::parse(text).map(Chord::label).as_deref(), Some(label), "{text}");
@@ -237,6 +239,7 @@ mod tests {
         assert_eq!(Chord::parse("Hyper-x"), None);
         let shifted = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT);
         assert_eq!(Some(Chord::from(shifted)), Chord::parse("G"));
+        assert_eq!(Some(Chord::from(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::ALT))), Chord::parse("Alt-D"));
     }
 
     #[test]
