@@ -5,6 +5,7 @@
 
 pub mod command;
 pub mod facts;
+pub mod input;
 pub mod keymap;
 pub mod look;
 pub mod outcome;
