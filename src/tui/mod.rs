@@ -3,6 +3,7 @@
 //! One owner ([`ui`](self)) holds the panes as plain fields; overlays stand on a stack. **Boundary:** imports only `contract`, `domain`, `strings`
 //! and the settings types of `config`; nothing of the agent.
 
+pub mod cell;
 pub mod command;
 pub mod facts;
 pub mod input;
@@ -11,4 +12,5 @@ pub mod look;
 pub mod outcome;
 pub mod text;
 pub mod theme;
+pub mod transcript;
 pub mod widget;
