@@ -124,7 +124,8 @@ pub struct Step {
     /// What its request used.
     #[serde(default)]
     pub usage: Usage,
-    /// What the model was told after it without a call of its own: a reminder of the format, the user's hint.
+    /// What the model is told after it: a reminder of the format, the user's hint. Sent even when the step itself is not
+    /// [`StepEnd::Complete`] and so left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reminder: Option<String>,
 }

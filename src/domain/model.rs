@@ -235,6 +235,27 @@ pub struct ModelError {
     pub retry_after_ms: Option<u64>,
 }
 
+impl ModelError {
+    /// The failure as a phrase for people.
+    pub fn phrase(&self) -> super::error::Phrase {
+        let key = match self.kind {
+            ModelErrorKind::Auth => "model.error.auth",
+            ModelErrorKind::BadRequest => "model.error.bad_request",
+            ModelErrorKind::ContextOverflow => "model.error.context_overflow",
+            ModelErrorKind::NotFound => "model.error.not_found",
+            ModelErrorKind::RateLimited => "model.error.rate_limited",
+            ModelErrorKind::Overloaded => "model.error.overloaded",
+            ModelErrorKind::Server => "model.error.server",
+            ModelErrorKind::Network => "model.error.network",
+            ModelErrorKind::Certificate => "model.error.certificate",
+            ModelErrorKind::Timeout => "model.error.timeout",
+            ModelErrorKind::Cut => "model.error.cut",
+            ModelErrorKind::Protocol => "model.error.protocol",
+        };
+        super::error::Phrase::new(key).with("message", &self.message)
+    }
+}
+
 /// Arguments as the model wrote them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

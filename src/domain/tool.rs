@@ -175,6 +175,8 @@ pub enum ToolSignal {
     Suspended,
     /// It goes on.
     Resumed,
+    /// What it was inspected against has changed, so it did nothing; it must be looked at anew.
+    Stale,
     /// It ended.
     Finished(ToolOutcome),
 }

@@ -10,6 +10,7 @@ pub mod input;
 pub mod keymap;
 pub mod look;
 pub mod outcome;
+pub mod prompt;
 pub mod text;
 pub mod theme;
 pub mod transcript;

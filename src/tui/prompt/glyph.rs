@@ -1,0 +1,135 @@
+//! The few symbols that prompts are drawn with, and their ASCII stand-ins; how keys are named in hints.
+//!
+//! The English catalogue keeps to ASCII in `[prompt]` and `[form]`, so that ASCII mode needs no second set of texts.
+
+use crate::tui::command::Command;
+use crate::tui::keymap::Context;
+use crate::tui::look::Look;
+
+/// A set of symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Glyphs {
+    pub waits: &'static str,
+    pub pointer: &'static str,
+    pub cross: &'static str,
+    pub warning: &'static str,
+    pub rule: &'static str,
+    pub dot: &'static str,
+    pub dash: &'static str,
+    pub minus: &'static str,
+    pub more: &'static str,
+    pub open: &'static str,
+    pub close: &'static str,
+    pub radio: [&'static str; 2],
+    pub check: [&'static str; 2],
+    pub bar: &'static str,
+    pub thumb: &'static str,
+    pub up: &'static str,
+    pub down: &'static str,
+}
+
+const FINE: Glyphs = Glyphs {
+    waits: "●",
+    pointer: "›",
+    cross: "✗",
+    warning: "!",
+    rule: "─",
+    dot: "·",
+    dash: "–",
+    minus: "−",
+    more: "…",
+    open: "⟨",
+    close: "⟩",
+    radio: ["( )", "(•)"],
+    check: ["[ ]", "[x]"],
+    bar: "▎",
+    thumb: "┃",
+    up: "↑",
+    down: "↓",
+};
+
+const PLAIN: Glyphs = Glyphs {
+    waits: "*",
+    pointer: ">",
+    cross: "x",
+    warning: "!",
+    rule: "-",
+    dot: "-",
+    dash: "-",
+    minus: "-",
+    more: "...",
+    open: "<",
+    close: ">",
+    radio: ["( )", "(o)"],
+    check: ["[ ]", "[x]"],
+    bar: "|",
+    thumb: "#",
+    up: "^",
+    down: "v",
+};
+
+/// The symbols of this frame.
+pub(super) fn glyphs(look: &Look<'_>) -> &'static Glyphs {
+    if look.ascii { &PLAIN } else { &FINE }
+}
+
+/// The name of a command's key in a context; `None` where it has none.
+pub(super) fn key_name(look: &Look<'_>, context: Context, command: Command) -> Option<String> {
+    let label = look.keymap.label(context, command)?;
+    if !look.ascii {
+        return Some(label);
+    }
+    Some(label.replace('↑', "Up").replace('↓', "Down").replace('←', "Left").replace('→', "Right"))
+}
+
+/// Builds the line of hints: `Enter next · Esc cancel`.
+pub(super) struct Hints<'a> {
+    look: &'a Look<'a>,
+    text: String,
+}
+
+impl<'a> Hints<'a> {
+    pub(super) fn new(look: &'a Look<'a>) -> Self {
+        Self { look, text: String::new() }
+    }
+
+    /// Adds a command's key with what it does; nothing where the command has no key.
+    #[must_use]
+    pub(super) fn key(self, context: Context, command: Command, text: &str) -> Self {
+        match key_name(self.look, context, command) {
+            Some(name) => self.keys(&name, text),
+            None => self,
+        }
+    }
+
+    /// Adds two keys with what they do together: `←→ choose`.
+    #[must_use]
+    pub(super) fn pair(self, context: Context, commands: [Command; 2], text: &str) -> Self {
+        let [one, two] = commands.map(|command| key_name(self.look, context, command));
+        let name = match (one, two) {
+            (Some(one), Some(two)) if one.chars().count() == 1 && two.chars().count() == 1 => format!("{one}{two}"),
+            (Some(one), Some(two)) => format!("{one}/{two}"),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => return self,
+        };
+        self.keys(&name, text)
+    }
+
+    /// Adds keys that no keymap names.
+    #[must_use]
+    pub(super) fn keys(mut self, keys: &str, text: &str) -> Self {
+        if !self.text.is_empty() {
+            self.text.push(' ');
+            self.text.push_str(glyphs(self.look).dot);
+            self.text.push(' ');
+        }
+        self.text.push_str(keys);
+        self.text.push(' ');
+        self.text.push_str(self.look.strings.get(text));
+        self
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+}
