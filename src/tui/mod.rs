@@ -6,11 +6,15 @@
 pub mod cell;
 pub mod command;
 pub mod facts;
+pub mod focus;
+pub mod frame;
 pub mod input;
 pub mod keymap;
+pub mod layout;
 pub mod look;
 pub mod outcome;
 pub mod prompt;
+pub mod terminal;
 pub mod text;
 pub mod theme;
 pub mod transcript;
