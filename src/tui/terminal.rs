@@ -32,6 +32,8 @@ struct Restore {
     tty: Arc<OwnedFd>,
     termios: Termios,
     keyboard: bool,
+    /// Queries were sent and not all of them answered.
+    asked: bool,
     thread: ThreadId,
 }
 
@@ -48,7 +50,9 @@ fn restore() -> bool {
     bytes.extend_from_slice(LEAVE_MODES);
     // A terminal that is gone cannot be restored, and nobody is there to be told.
     let _ = write_all(&restore.out, &bytes);
-    let _ = termios::tcsetattr(&restore.tty, OptionalActions::Drain, &restore.termios);
+    // Answers that are still under way must not be typed into the shell.
+    let how = if restore.asked { OptionalActions::Flush } else { OptionalActions::Now };
+    let _ = termios::tcsetattr(&restore.tty, how, &restore.termios);
     true
 }
 
@@ -59,13 +63,16 @@ fn watch_panics() {
     ONCE.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
+            // A lock that is held here is held by this very thread in the middle of restoring.
             let drawing = RESTORE.try_lock().ok().and_then(|guard| guard.as_ref().map(|r| r.thread));
-            if drawing.is_some_and(|thread| thread != std::thread::current().id()) {
-                tracing::error!("panic: {info}");
-                return;
+            match drawing {
+                Some(thread) if thread != std::thread::current().id() => tracing::error!("panic: {info}"),
+                Some(_) => {
+                    restore();
+                    previous(info);
+                }
+                None => previous(info),
             }
-            restore();
-            previous(info);
         }));
     });
 }
@@ -140,6 +147,7 @@ impl Terminal {
                 tty: Arc::clone(&self.tty),
                 termios: termios.clone(),
                 keyboard: self.keyboard,
+                asked: false,
                 thread: std::thread::current().id(),
             });
         }
@@ -168,7 +176,19 @@ impl Terminal {
 
     /// Asks the terminal what it is. The answers come among the keys, or never.
     pub fn ask(&mut self) -> io::Result<()> {
+        self.asked(true);
         self.write(QUERIES)
+    }
+
+    /// The last of the answers came.
+    pub fn answered(&mut self) {
+        self.asked(false);
+    }
+
+    fn asked(&mut self, asked: bool) {
+        if let Some(restore) = RESTORE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            restore.asked = asked;
+        }
     }
 
     /// The terminal answered that it speaks the kitty keyboard protocol: use it. It is popped when leaving.

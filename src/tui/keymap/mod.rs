@@ -202,6 +202,14 @@ impl Keymap {
         self.bindings.get(&(context, Chord::from(key))).copied()
     }
 
+    /// All keys of a command in a context, as they are written in hints, in file order.
+    pub fn labels(&self, context: Context, command: Command) -> Vec<String> {
+        let mine = self.order.iter().filter(|(c, bound, chord)| {
+            *c == context && *bound == command && self.bindings.get(&(context, *chord)) == Some(&command)
+        });
+        mine.map(|(_, _, chord)| chord.label()).collect()
+    }
+
     /// The first key of a command in a context, as it is written in hints.
     pub fn label(&self, context: Context, command: Command) -> Option<String> {
         let found = self.order.iter().find(|(c, bound, chord)| {
