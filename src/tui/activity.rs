@@ -106,21 +106,21 @@ impl Activity {
         let turn = self.turn.as_ref()?;
         let strings = look.strings;
         if turn.ending == Ending::Asked {
-            return Some(strings.get("pane.doing-ending").to_owned());
+            return Some(strings.get("pane.doing_ending").to_owned());
         }
         if let Some(name) = turn.running.values().next() {
             return Some(match turn.running.len() {
-                1 => strings.fill("pane.doing-running", &[("tool", name)]),
-                n => strings.fill("pane.doing-running-several", &[("count", &n.to_string())]),
+                1 => strings.fill("pane.doing_running", &[("tool", name)]),
+                n => strings.fill("pane.doing_running_several", &[("count", &n.to_string())]),
             });
         }
         let key = match turn.doing {
-            _ if waits > 0 => "pane.doing-waits",
-            Doing::Asking => "pane.doing-asking",
-            Doing::Reading => "pane.doing-reading",
-            Doing::Thinking => "pane.doing-thinking",
-            Doing::Answering => "pane.doing-answering",
-            Doing::Writing => "pane.doing-writing",
+            _ if waits > 0 => "pane.doing_waits",
+            Doing::Asking => "pane.doing_asking",
+            Doing::Reading => "pane.doing_reading",
+            Doing::Thinking => "pane.doing_thinking",
+            Doing::Answering => "pane.doing_answering",
+            Doing::Writing => "pane.doing_writing",
         };
         Some(strings.get(key).to_owned())
     }

@@ -53,7 +53,7 @@ fn open_waiting(ui: &mut Ui, now: Instant) -> Vec<Effect> {
         return Vec::new();
     }
     if ui.scene.prompts.waiting() == 0 {
-        return said(Phrase::new("pane.nothing-waits"));
+        return said(Phrase::new("pane.nothing_waits"));
     }
     ui.layers.close_modal();
     if !ui.scene.prompts.is_open() {
@@ -134,7 +134,7 @@ fn choose(ui: &mut Ui, command: Command, value: &str) -> Vec<Effect> {
             };
             ui.panes.mode = mode;
             ui.focus = ui.focus.fit(ui.arrangement());
-            said(Phrase::new("pane.layout-now").with("name", mode.name()))
+            said(Phrase::new("pane.layout_now").with("name", mode.name()))
         }
         Command::Dialect => match value {
             "auto" => vec![Effect::Op(Op::UseDialect { dialect: None })],
@@ -151,13 +151,13 @@ fn choose(ui: &mut Ui, command: Command, value: &str) -> Vec<Effect> {
 }
 
 fn unknown(value: &str) -> Vec<Effect> {
-    vec![Effect::Notice(Notice::warning(Phrase::new("pane.unknown-value").with("value", value)))]
+    vec![Effect::Notice(Notice::warning(Phrase::new("pane.unknown_value").with("value", value)))]
 }
 
 fn dump(ui: &mut Ui) -> Vec<Effect> {
     let (dump, key) = match ui.dump {
-        Dump::Off => (Dump::On, "pane.dump-on"),
-        Dump::On => (Dump::Off, "pane.dump-off"),
+        Dump::Off => (Dump::On, "pane.dump_on"),
+        Dump::On => (Dump::Off, "pane.dump_off"),
     };
     ui.dump = dump;
     said(Phrase::new(key))

@@ -25,7 +25,7 @@ fn composer(look: &Look<'_>, ui: &Ui) -> Line {
     if ui.composer.is_completing() {
         return frame::hints(
             look,
-            &[("Tab", "pane.hint-complete"), ("Enter", "pane.hint-run"), ("Esc", "pane.hint-close")],
+            &[("Tab", "pane.hint_complete"), ("Enter", "pane.hint_run"), ("Esc", "pane.hint_close")],
         );
     }
     let send = key(look, Context::Composer, Command::Send);
@@ -34,16 +34,16 @@ fn composer(look: &Look<'_>, ui: &Ui) -> Line {
     let next = key(look, Context::Global, Command::Next);
     let palette = key(look, Context::Global, Command::Palette);
     let help = key(look, Context::Global, Command::Help);
-    let what = if ui.scene.activity.is_running() { "pane.hint-queue" } else { "pane.hint-send" };
+    let what = if ui.scene.activity.is_running() { "pane.hint_queue" } else { "pane.hint_send" };
     frame::hints(
         look,
         &[
-            (&paste, "pane.hint-open-paste"),
+            (&paste, "pane.hint_open_paste"),
             (&send, what),
-            (&new_line, "pane.hint-new-line"),
-            (&next, "pane.hint-panes"),
-            (&palette, "pane.hint-commands"),
-            (&help, "pane.hint-help"),
+            (&new_line, "pane.hint_new_line"),
+            (&next, "pane.hint_panes"),
+            (&palette, "pane.hint_commands"),
+            (&help, "pane.hint_help"),
         ],
     )
 }
@@ -58,14 +58,14 @@ fn pane(look: &Look<'_>, id: PaneId) -> Line {
     frame::hints(
         look,
         &[
-            (&leave, "pane.hint-leave"),
-            (&scroll, "pane.hint-scroll"),
-            (&toggle, "pane.hint-toggle"),
-            (&step, "pane.hint-step"),
-            (&search, "pane.hint-search"),
-            (&copy, "pane.hint-copy"),
-            (&zoom, "pane.hint-zoom"),
-            (&help, "pane.hint-help"),
+            (&leave, "pane.hint_leave"),
+            (&scroll, "pane.hint_scroll"),
+            (&toggle, "pane.hint_toggle"),
+            (&step, "pane.hint_step"),
+            (&search, "pane.hint_search"),
+            (&copy, "pane.hint_copy"),
+            (&zoom, "pane.hint_zoom"),
+            (&help, "pane.hint_help"),
         ],
     )
 }
@@ -86,7 +86,7 @@ pub fn queue(look: &Look<'_>, queued: usize) -> Line {
         line.push(&look.strings.fill("pane.queued", &[("count", &queued.to_string())]), Role::Text);
         if let Some(up) = look.keymap.label(Context::Composer, Command::HistoryUp) {
             line.push(if look.ascii { " - " } else { " · " }, Role::Dim);
-            line.push(&up, Role::Key).push(" ", Role::Dim).push(look.strings.get("pane.hint-take-back"), Role::Dim);
+            line.push(&up, Role::Key).push(" ", Role::Dim).push(look.strings.get("pane.hint_take_back"), Role::Dim);
         }
     }
     line

@@ -82,7 +82,7 @@ impl History {
 
     fn failed(&mut self, error: &io::Error) {
         let file = self.path.take().unwrap_or_default();
-        let text = Phrase::new("pane.history-failed").with("file", file.display()).with("error", error);
+        let text = Phrase::new("pane.history_failed").with("file", file.display()).with("error", error);
         self.problem = Some(Notice::warning(text));
     }
 }
@@ -125,7 +125,8 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + "broken\n").unwrap();
         let mut again = History::new(Some(path));
-        assert_eq!((again.get(0), again.len()), (Some("three"), 2));
+        assert_eq!(again.len(), 2);
+        assert_eq!(again.get(0), Some("three"));
         assert_eq!(again.get(1), Some("one\ntwo"));
         assert_eq!(again.get(2), None);
     }

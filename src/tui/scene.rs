@@ -88,15 +88,10 @@ impl Scene {
             ServerSignal::Status(status) => {
                 let failed = status.state.is_failed();
                 let known = self.facts.servers.get(&status.name).is_some_and(|s| s.status.state == status.state);
-                let (name, reason) = (status.name.clone(), status.reason.clone());
+                let name = status.name.clone();
                 self.facts.server(*status);
                 if failed && !known {
-                    let text = match reason {
-                        Some(reason) if reason.key == "literal" => Phrase::new("pane.server-failed-why")
-                            .with("server", &name)
-                            .with("reason", reason.args.first().map(|(_, text)| text.clone()).unwrap_or_default()),
-                        _ => Phrase::new("pane.server-failed").with("server", &name),
-                    };
+                    let text = Phrase::new("pane.server_failed").with("server", name);
                     return vec![Effect::Notice(Notice { level: Level::Warning, text })];
                 }
             }

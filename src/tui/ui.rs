@@ -359,7 +359,7 @@ impl Ui {
             }
             Wish::Command(command, value) => commands::run(self, command, &value, now),
             Wish::Unknown(name) => {
-                let text = Phrase::new("pane.unknown-command").with("name", name);
+                let text = Phrase::new("pane.unknown_command").with("name", name);
                 vec![Effect::Notice(Notice::warning(text))]
             }
             Wish::Open => {
@@ -435,7 +435,7 @@ impl Ui {
         }
         self.armed = Some(now);
         self.status.clear();
-        vec![Effect::Notice(Notice::info(Phrase::new("pane.again-to-quit")))]
+        vec![Effect::Notice(Notice::info(Phrase::new("pane.again_to_quit")))]
     }
 
     fn areas(&mut self, look_now: Instant) -> Areas {
@@ -453,7 +453,7 @@ impl Ui {
         let still = Painted { caret: None, motion: Motion::Still, deadline: None };
         if areas.arrangement == Arrangement::TooSmall {
             let (columns, rows) = (layout::MIN.width.to_string(), layout::MIN.height.to_string());
-            let text = look.strings.fill("pane.too-small", &[("columns", &columns), ("rows", &rows)]);
+            let text = look.strings.fill("pane.too_small", &[("columns", &columns), ("rows", &rows)]);
             Line::of(&text, Role::Warning).draw(areas.header, buffer, look.theme);
             return still;
         }
@@ -511,7 +511,7 @@ fn working(look: &crate::tui::look::Look<'_>, scene: &Scene, waits: usize) -> Li
     }
     if let Some(key) = look.keymap.label(Context::Global, Command::Escape) {
         line.push(dot, Role::Dim).push(&key, Role::Key).push(" ", Role::Dim);
-        line.push(look.strings.get("pane.hint-interrupts"), Role::Dim);
+        line.push(look.strings.get("pane.hint_interrupts"), Role::Dim);
     }
     line
 }

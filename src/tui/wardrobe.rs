@@ -23,7 +23,7 @@ impl Wardrobe {
     /// Puts on a theme by its name.
     pub fn wear(&mut self, name: &str, theme: &mut Theme) -> Result<(), Notice> {
         if !self.names().iter().any(|known| known == name) {
-            return Err(Notice::warning(Phrase::new("pane.unknown-value").with("value", name)));
+            return Err(Notice::warning(Phrase::new("pane.unknown_value").with("value", name)));
         }
         name.clone_into(&mut self.current);
         *theme = Theme::default();

@@ -8,12 +8,14 @@
 pub mod burst;
 mod csi;
 pub mod parser;
+pub mod pump;
 pub mod reader;
 
 use crossterm::event::KeyEvent;
 
 pub use burst::Burst;
 pub use parser::{Parser, Wait};
+pub use pump::Pump;
 pub use reader::Reader;
 
 /// Something the terminal sent.

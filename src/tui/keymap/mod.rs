@@ -103,6 +103,11 @@ impl Chord {
         Some(Self::from(KeyEvent::new(code, modifiers)))
     }
 
+    /// The key event it is.
+    pub fn event(self) -> KeyEvent {
+        KeyEvent::new(self.code, self.modifiers)
+    }
+
     /// The way it is written in hints.
     pub fn label(self) -> String {
         let mut out = String::new();

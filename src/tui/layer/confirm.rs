@@ -54,7 +54,7 @@ impl Layer for Confirm {
     }
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
-        let hints = frame::hints(look, &[("y", "layer.yes"), ("n", "layer.no"), ("←→ Enter", "layer.hint-choose")]);
+        let hints = frame::hints(look, &[("y", "layer.yes"), ("n", "layer.no"), ("←→ Enter", "layer.hint_choose")]);
         let columns = 60.min(area.width.saturating_sub(6));
         let lines = wrap(&self.question, columns);
         let inside = frame::card(area, (columns, lines.len() as u16 + 2), buffer, look, &Line::new(), &hints);

@@ -200,7 +200,7 @@ impl Page {
         }
         if diff.omitted > 0 {
             let count = diff.omitted.to_string();
-            self.line(look.strings.fill("layer.diff-omitted", &[("count", &count)]), Role::Dim);
+            self.line(look.strings.fill("layer.diff_omitted", &[("count", &count)]), Role::Dim);
         }
     }
 
@@ -254,10 +254,10 @@ impl Layer for DetailsLayer {
         let hints = frame::hints(
             look,
             &[
-                ("Esc", "layer.hint-back"),
-                ("↑↓", "layer.hint-scroll"),
-                ("/", "layer.hint-search"),
-                ("c", "layer.hint-copy"),
+                ("Esc", "layer.hint_back"),
+                ("↑↓", "layer.hint_scroll"),
+                ("/", "layer.hint_search"),
+                ("c", "layer.hint_copy"),
             ],
         );
         let mut inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
@@ -273,7 +273,7 @@ impl Layer for DetailsLayer {
         let row = Rect { y: inside.bottom(), height: 1, ..inside };
         Line::of("/", Role::Accent).draw(row, buffer, look.theme);
         if self.current.is_none() && !self.query.is_empty() {
-            Line::of(look.strings.get("pane.no-match"), Role::Warning).draw_right(row, buffer, look.theme);
+            Line::of(look.strings.get("pane.no_match"), Role::Warning).draw_right(row, buffer, look.theme);
         }
         let field = Rect { x: row.x + 1, width: row.width.saturating_sub(16), ..row };
         match &mut self.input {

@@ -24,11 +24,11 @@ impl Help {
 }
 
 const SECTIONS: [(Context, &str); 5] = [
-    (Context::Composer, "layer.help-composer"),
-    (Context::Global, "layer.help-global"),
-    (Context::Pane, "layer.help-pane"),
-    (Context::Call, "layer.help-call"),
-    (Context::Form, "layer.help-form"),
+    (Context::Composer, "layer.help_composer"),
+    (Context::Global, "layer.help_global"),
+    (Context::Pane, "layer.help_pane"),
+    (Context::Call, "layer.help_call"),
+    (Context::Form, "layer.help_form"),
 ];
 /// Columns of the keys.
 const KEYS: u16 = 26;
@@ -76,8 +76,8 @@ impl Layer for Help {
     }
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
-        let title = Line::of(look.strings.get("layer.help-title"), Role::TitleFocused);
-        let hints = frame::hints(look, &[("Esc", "layer.hint-back"), ("↑↓", "layer.hint-scroll")]);
+        let title = Line::of(look.strings.get("layer.help_title"), Role::TitleFocused);
+        let hints = frame::hints(look, &[("Esc", "layer.hint_back"), ("↑↓", "layer.hint_scroll")]);
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
         self.pager.draw(inside, buffer, look, &lines(look));
         None

@@ -29,7 +29,7 @@ impl Notices {
 fn lines(notices: &[Notice], width: u16, look: &Look<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     if notices.is_empty() {
-        lines.push(Line::of(look.strings.get("layer.no-notices"), Role::Dim));
+        lines.push(Line::of(look.strings.get("layer.no_notices"), Role::Dim));
     }
     for notice in notices {
         let whole = notice_line(notice, look);
@@ -72,10 +72,10 @@ impl Layer for Notices {
     }
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
-        let title = Line::of(look.strings.get("layer.notices-title"), Role::TitleFocused);
+        let title = Line::of(look.strings.get("layer.notices_title"), Role::TitleFocused);
         let hints = frame::hints(
             look,
-            &[("Esc", "layer.hint-back"), ("↑↓", "layer.hint-scroll"), ("c", "layer.hint-copy")],
+            &[("Esc", "layer.hint_back"), ("↑↓", "layer.hint_scroll"), ("c", "layer.hint_copy")],
         );
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
         let lines = lines(&self.notices, inside.width.saturating_sub(1), look);

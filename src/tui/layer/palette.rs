@@ -121,22 +121,22 @@ impl Layer for Palette {
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
         self.find(look);
-        let title_line = Line::of(look.strings.get("layer.palette-title"), Role::TitleFocused);
-        let hints = frame::hints(look, &[("Enter", "layer.hint-run"), ("↑↓", "layer.hint-choose"), ("Esc", "layer.hint-back")]);
+        let title_line = Line::of(look.strings.get("layer.palette_title"), Role::TitleFocused);
+        let hints = frame::hints(look, &[("Enter", "layer.hint_run"), ("↑↓", "layer.hint_choose"), ("Esc", "layer.hint_back")]);
         let inside = frame::card(area, (COLUMNS, ROWS + 2), buffer, look, &title_line, &hints);
         let mark = if look.ascii { ">" } else { "›" };
         let top = Rect { height: 1.min(inside.height), ..inside };
         Line::of(mark, Role::Accent).draw(top, buffer, look.theme);
         let field = Rect { x: top.x + 2, width: top.width.saturating_sub(2), ..top };
         if self.input.is_empty() {
-            Line::of(look.strings.get("layer.palette-placeholder"), Role::Dim).draw(field, buffer, look.theme);
+            Line::of(look.strings.get("layer.palette_placeholder"), Role::Dim).draw(field, buffer, look.theme);
         }
         let caret = self.input.draw(field, buffer, look.theme, Role::Text);
         let rows = inside.height.saturating_sub(2);
         let window = self.list.window(self.found.len(), usize::from(rows));
         if self.found.is_empty() && rows > 0 {
             let row = Rect { y: inside.y + 2, height: 1, ..inside };
-            Line::of(look.strings.get("pane.no-match"), Role::Dim).draw(row, buffer, look.theme);
+            Line::of(look.strings.get("pane.no_match"), Role::Dim).draw(row, buffer, look.theme);
         }
         for (y, index) in (inside.y + 2..).zip(window) {
             let row = Rect { y, height: 1, ..inside };

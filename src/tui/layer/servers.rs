@@ -49,9 +49,9 @@ impl Servers {
         let fields = fields(facts, look).into_iter().map(|(name, value, _)| (name, value)).collect();
         let mut sections = vec![(String::new(), DetailBody::Fields(fields))];
         if let Some(text) = &facts.status.instructions {
-            sections.push((look.strings.get("layer.server-instructions").to_owned(), DetailBody::Text(text.clone())));
+            sections.push((look.strings.get("layer.server_instructions").to_owned(), DetailBody::Text(text.clone())));
         }
-        sections.push((look.strings.get("layer.server-stderr").to_owned(), DetailBody::Text(output.join("\n"))));
+        sections.push((look.strings.get("layer.server_stderr").to_owned(), DetailBody::Text(output.join("\n"))));
         Some(Details { title: name.to_string(), sections })
     }
 
@@ -85,7 +85,7 @@ impl Servers {
         }
         if !facts.stderr.is_empty() {
             lines.push(Line::new());
-            lines.push(Line::of(look.strings.get("layer.server-stderr"), Role::Heading));
+            lines.push(Line::of(look.strings.get("layer.server_stderr"), Role::Heading));
             let from = facts.stderr.len().saturating_sub(TAIL);
             for text in facts.stderr.iter().skip(from) {
                 lines.extend(wrap(text, width).iter().map(|part| Line::of(part, Role::Dim)));
@@ -114,23 +114,23 @@ fn mark(state: ServerState, look: &Look<'_>) -> (&'static str, Role) {
 
 fn state(facts: &ServerFacts, look: &Look<'_>) -> String {
     let key = match facts.status.state {
-        ServerState::Idle => "layer.state-idle",
-        ServerState::Starting => "layer.state-starting",
-        ServerState::Initializing => "layer.state-initializing",
+        ServerState::Idle => "layer.state_idle",
+        ServerState::Starting => "layer.state_starting",
+        ServerState::Initializing => "layer.state_initializing",
         ServerState::Ready if facts.status.calls > 0 => {
-            return look.strings.fill("layer.state-running", &[("count", &facts.status.calls.to_string())]);
+            return look.strings.fill("layer.state_running", &[("count", &facts.status.calls.to_string())]);
         }
-        ServerState::Ready => "layer.state-ready",
-        ServerState::Disconnected => "layer.state-disconnected",
-        ServerState::Reconnecting => "layer.state-reconnecting",
-        ServerState::StartFailed => "layer.state-start-failed",
-        ServerState::InitFailed => "layer.state-init-failed",
-        ServerState::Error => "layer.state-error",
-        ServerState::NeedsAuth => "layer.state-needs-auth",
-        ServerState::WaitingForBrowser => "layer.state-browser",
-        ServerState::Stopped => "layer.state-stopped",
-        ServerState::Disabled => "layer.state-disabled",
-        ServerState::Untrusted => "layer.state-untrusted",
+        ServerState::Ready => "layer.state_ready",
+        ServerState::Disconnected => "layer.state_disconnected",
+        ServerState::Reconnecting => "layer.state_reconnecting",
+        ServerState::StartFailed => "layer.state_start_failed",
+        ServerState::InitFailed => "layer.state_init_failed",
+        ServerState::Error => "layer.state_error",
+        ServerState::NeedsAuth => "layer.state_needs_auth",
+        ServerState::WaitingForBrowser => "layer.state_browser",
+        ServerState::Stopped => "layer.state_stopped",
+        ServerState::Disabled => "layer.state_disabled",
+        ServerState::Untrusted => "layer.state_untrusted",
     };
     look.strings.get(key).to_owned()
 }
@@ -144,33 +144,33 @@ fn fields(facts: &ServerFacts, look: &Look<'_>) -> Vec<(String, String, Role)> {
         }
     };
     let (_, role) = mark(status.state, look);
-    field("layer.server-state", state(facts, look), role);
-    field("layer.server-reason", status.reason.as_ref().map(|r| strings.render(r)).unwrap_or_default(), role);
-    field("layer.server-fix", status.fix.as_ref().map(|f| strings.render(f)).unwrap_or_default(), Role::Text);
+    field("layer.server_state", state(facts, look), role);
+    field("layer.server_reason", status.reason.as_ref().map(|r| strings.render(r)).unwrap_or_default(), role);
+    field("layer.server_fix", status.fix.as_ref().map(|f| strings.render(f)).unwrap_or_default(), Role::Text);
     let place = match status.source.line {
         0 => status.source.file.clone(),
         line => format!("{}:{line}", status.source.file),
     };
-    field("layer.server-file", place, Role::Text);
-    field("layer.server-shadows", status.source.shadows.join(", "), Role::Warning);
-    field("layer.server-address", format!("{} {}", status.transport, status.address), Role::Text);
-    field("layer.server-identity", status.identity.clone().unwrap_or_default(), Role::Text);
-    field("layer.server-protocol", status.protocol.clone().unwrap_or_default(), Role::Text);
-    field("layer.server-pid", status.pid.map(|pid| pid.to_string()).unwrap_or_default(), Role::Text);
+    field("layer.server_file", place, Role::Text);
+    field("layer.server_shadows", status.source.shadows.join(", "), Role::Warning);
+    field("layer.server_address", format!("{} {}", status.transport, status.address), Role::Text);
+    field("layer.server_identity", status.identity.clone().unwrap_or_default(), Role::Text);
+    field("layer.server_protocol", status.protocol.clone().unwrap_or_default(), Role::Text);
+    field("layer.server_pid", status.pid.map(|pid| pid.to_string()).unwrap_or_default(), Role::Text);
     if let Some(tools) = status.tools {
-        let key = if status.cached { "layer.server-tools-cached" } else { "layer.server-tools-count" };
-        field("layer.server-tools", strings.fill(key, &[("count", &tools.to_string())]), Role::Text);
+        let key = if status.cached { "layer.server_tools_cached" } else { "layer.server_tools_count" };
+        field("layer.server_tools", strings.fill(key, &[("count", &tools.to_string())]), Role::Text);
     }
     if let Some(millis) = status.start_millis {
         let seconds = format!("{}.{} s", millis / 1000, millis % 1000 / 100);
-        field("layer.server-start", seconds, Role::Text);
+        field("layer.server_start", seconds, Role::Text);
     }
     if status.noise > 0 {
-        let text = strings.fill("layer.server-noise-lines", &[("count", &status.noise.to_string())]);
-        field("layer.server-noise", text, Role::Warning);
+        let text = strings.fill("layer.server_noise_lines", &[("count", &status.noise.to_string())]);
+        field("layer.server_noise", text, Role::Warning);
     }
     for (tool, problem) in &facts.rejected {
-        field("layer.server-rejected", format!("{tool}: {problem}"), Role::Warning);
+        field("layer.server_rejected", format!("{tool}: {problem}"), Role::Warning);
     }
     out
 }
@@ -216,22 +216,22 @@ impl Layer for Servers {
     }
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
-        let title = Line::of(look.strings.get("layer.servers-title"), Role::TitleFocused);
+        let title = Line::of(look.strings.get("layer.servers_title"), Role::TitleFocused);
         let hints = frame::hints(
             look,
             &[
-                ("Esc", "layer.hint-back"),
-                ("↑↓", "layer.hint-choose"),
-                ("s", "layer.hint-start"),
-                ("x", "layer.hint-stop"),
-                ("r", "layer.hint-restart"),
-                ("R", "layer.hint-reload"),
-                ("Enter", "layer.hint-whole"),
+                ("Esc", "layer.hint_back"),
+                ("↑↓", "layer.hint_choose"),
+                ("s", "layer.hint_start"),
+                ("x", "layer.hint_stop"),
+                ("r", "layer.hint_restart"),
+                ("R", "layer.hint_reload"),
+                ("Enter", "layer.hint_whole"),
             ],
         );
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
         if self.servers.is_empty() {
-            for (y, text) in (inside.y + 1..inside.bottom()).zip(wrap(look.strings.get("layer.no-servers"), inside.width)) {
+            for (y, text) in (inside.y + 1..inside.bottom()).zip(wrap(look.strings.get("layer.no_servers"), inside.width)) {
                 Line::of(&text, Role::Dim).draw(Rect { y, height: 1, ..inside }, buffer, look.theme);
             }
             return None;

@@ -48,10 +48,10 @@ impl Layer for ThemePicker {
     }
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
-        let title = Line::of(look.strings.get("layer.theme-title"), Role::TitleFocused);
+        let title = Line::of(look.strings.get("layer.theme_title"), Role::TitleFocused);
         let hints = frame::hints(
             look,
-            &[("Enter", "layer.hint-use"), ("r", "layer.hint-use-and-remember"), ("Esc", "layer.hint-back")],
+            &[("Enter", "layer.hint_use"), ("r", "layer.hint_use_and_remember"), ("Esc", "layer.hint_back")],
         );
         let rows = self.names.len().min(12) as u16;
         let inside = frame::card(area, (hints.width() + 4, rows), buffer, look, &title, &hints);

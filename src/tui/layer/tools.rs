@@ -162,9 +162,9 @@ impl Tools {
         lines.push(Line::new());
         lines.extend(wrap(&spec.description, width).iter().map(|part| Line::of(part, Role::Text)));
         lines.push(Line::new());
-        lines.push(Line::of(strings.get("layer.tool-input"), Role::Heading));
+        lines.push(Line::of(strings.get("layer.tool_input"), Role::Heading));
         if info.form.fields.is_empty() {
-            lines.push(Line::of(strings.get("layer.tool-no-input"), Role::Dim));
+            lines.push(Line::of(strings.get("layer.tool_no_input"), Role::Dim));
         }
         for field in &info.form.fields {
             let mut line = Line::of(&field.name, Role::Label);
@@ -187,12 +187,12 @@ impl Tools {
                 frame::hints(
                     look,
                     &[
-                        ("Esc", "layer.hint-back"),
-                        ("↑↓", "layer.hint-choose"),
-                        ("/", "layer.hint-filter"),
-                        ("Enter", "layer.hint-run-tool"),
-                        ("d", "layer.hint-schema"),
-                        (if grants { "x" } else { "" }, "layer.hint-revoke"),
+                        ("Esc", "layer.hint_back"),
+                        ("↑↓", "layer.hint_choose"),
+                        ("/", "layer.hint_filter"),
+                        ("Enter", "layer.hint_run_tool"),
+                        ("d", "layer.hint_schema"),
+                        (if grants { "x" } else { "" }, "layer.hint_revoke"),
                     ],
                 )
             }
@@ -242,12 +242,12 @@ impl Layer for Tools {
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
         let hints = self.hints(look);
         if let Some((tool, form)) = &mut self.form {
-            let title = look.strings.fill("layer.run-title", &[("tool", &tool.to_string())]);
+            let title = look.strings.fill("layer.run_title", &[("tool", &tool.to_string())]);
             let title = Line::of(&title, Role::TitleFocused);
             let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
             return form.draw(inside, buffer, look);
         }
-        let title = Line::of(look.strings.get("layer.tools-title"), Role::TitleFocused);
+        let title = Line::of(look.strings.get("layer.tools_title"), Role::TitleFocused);
         let count = format!("{}/{}", self.shown.len(), self.tools.len());
         let mut inside = frame::sheet(area, buffer, look, &title, &Line::of(&count, Role::Dim), &hints);
         let mut caret = None;
@@ -262,7 +262,7 @@ impl Layer for Tools {
             inside = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
         }
         if self.shown.is_empty() {
-            let key = if self.tools.is_empty() { "layer.no-tools" } else { "pane.no-match" };
+            let key = if self.tools.is_empty() { "layer.no_tools" } else { "pane.no_match" };
             Line::of(look.strings.get(key), Role::Dim).draw(inside, buffer, look.theme);
             return caret;
         }

@@ -66,20 +66,20 @@ impl Welcome {
 
     fn lines(&self, width: u16, look: &Look<'_>) -> Vec<Line> {
         let strings = look.strings;
-        let mut lines = vec![Line::of(strings.get("layer.welcome-title"), Role::Heading), Line::new()];
-        for line in wrap(strings.get("layer.welcome-text"), width) {
+        let mut lines = vec![Line::of(strings.get("layer.welcome_title"), Role::Heading), Line::new()];
+        for line in wrap(strings.get("layer.welcome_text"), width) {
             lines.push(Line::of(&line, Role::Text));
         }
         lines.push(Line::new());
-        lines.push(self.choice(TOUR, strings.get("layer.welcome-tour"), strings.get("layer.welcome-tour-about"), look));
+        lines.push(self.choice(TOUR, strings.get("layer.welcome_tour"), strings.get("layer.welcome_tour_about"), look));
         lines.push(Line::new());
-        lines.push(Line::of(strings.get("layer.welcome-local"), Role::Dim));
+        lines.push(Line::of(strings.get("layer.welcome_local"), Role::Dim));
         let mut any = false;
         for found in &self.found {
             if let Found::Server(server) = found {
                 any = true;
                 if server.models.is_empty() {
-                    let text = strings.fill("layer.welcome-no-models", &[("server", &server.name)]);
+                    let text = strings.fill("layer.welcome_no_models", &[("server", &server.name)]);
                     lines.push(Line::of(&format!("  {text}"), Role::Text));
                 }
                 for model in server.models.iter().take(MODELS) {
@@ -87,13 +87,13 @@ impl Welcome {
                 }
                 if server.models.len() > MODELS {
                     let count = (server.models.len() - MODELS).to_string();
-                    lines.push(Line::of(&strings.fill("layer.welcome-more", &[("count", &count)]), Role::Dim));
+                    lines.push(Line::of(&strings.fill("layer.welcome_more", &[("count", &count)]), Role::Dim));
                 }
             }
         }
         if !any {
             let done = self.found.contains(&Found::Done);
-            let key = if done { "layer.welcome-none" } else { "layer.welcome-looking" };
+            let key = if done { "layer.welcome_none" } else { "layer.welcome_looking" };
             lines.push(Line::of(&format!("  {}", strings.get(key)), Role::Dim));
         }
         let keys = self.found.iter().filter_map(|found| match found {
@@ -103,7 +103,7 @@ impl Welcome {
         for (number, key) in keys.enumerate() {
             if number == 0 {
                 lines.push(Line::new());
-                lines.push(Line::of(strings.get("layer.welcome-keys"), Role::Dim));
+                lines.push(Line::of(strings.get("layer.welcome_keys"), Role::Dim));
             }
             lines.push(self.choice(&key.model, &key.model, &key.variable, look));
         }
@@ -151,7 +151,7 @@ impl Layer for Welcome {
                 let model = self.chosen.clone();
                 let mut effects = vec![Effect::Op(Op::UseModel { model: model.clone() })];
                 if model != TOUR {
-                    let question = look.strings.fill("layer.welcome-remember", &[("model", &model)]);
+                    let question = look.strings.fill("layer.welcome_remember", &[("model", &model)]);
                     effects.push(Effect::Confirm { question, yes: vec![Effect::Remember(Remember::Model(model))] });
                 }
                 return Outcome::Close(effects);
@@ -164,7 +164,7 @@ impl Layer for Welcome {
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
         self.since.get_or_insert(look.now);
-        let keys = [("↑↓", "layer.hint-choose"), ("Enter", "layer.hint-use"), ("Esc", "layer.hint-close")];
+        let keys = [("↑↓", "layer.hint_choose"), ("Enter", "layer.hint_use"), ("Esc", "layer.hint_close")];
         let hints = frame::hints(look, &keys);
         let inside = frame::sheet(area, buffer, look, &Line::new(), &Line::new(), &hints);
         // In the middle of a wide screen, at the edge of a narrow one.

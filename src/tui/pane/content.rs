@@ -154,7 +154,7 @@ impl Content {
     fn draw_below(&self, inside: Rect, buffer: &mut Buffer, look: &Look<'_>, drawn: &Drawn) {
         let Some(below) = drawn.below.filter(|_| inside.height > 2) else { return };
         let arrow = if look.ascii { "v" } else { "↓" };
-        let key = if below.fresh { "pane.below-fresh" } else { "pane.below" };
+        let key = if below.fresh { "pane.below_fresh" } else { "pane.below" };
         let mut line = Line::of(" ", Role::Text);
         let role = if below.fresh { Role::Accent } else { Role::Dim };
         line.push(arrow, role).push(" ", role).push(look.strings.get(key), role).push(" ", role);
@@ -169,7 +169,7 @@ impl Content {
             let (current, total) = (found.current.to_string(), found.total.to_string());
             count.push(&look.strings.fill("pane.matches", &[("current", &current), ("total", &total)]), Role::Dim);
         } else if self.view.query().is_some() {
-            count.push(look.strings.get("pane.no-match"), Role::Warning);
+            count.push(look.strings.get("pane.no_match"), Role::Warning);
         }
         let used = count.draw_right(area, buffer, look.theme);
         Line::of("/", Role::Accent).draw(area, buffer, look.theme);

@@ -57,7 +57,7 @@ fn left(look: &Look<'_>, facts: &Facts, detail: Detail) -> Line {
         line.push(look.strings.get("app.name"), Role::Title).push("  ", Role::Dim);
     }
     if facts.model.name.is_empty() {
-        line.push(look.strings.get("pane.no-model"), Role::Warning);
+        line.push(look.strings.get("pane.no_model"), Role::Warning);
     } else {
         line.push(&facts.model.name, Role::Text);
         if let Some(dialect) = facts.model.dialect.filter(|_| detail < Detail::Little) {
@@ -99,7 +99,7 @@ fn right(look: &Look<'_>, facts: &Facts, waits: usize, detail: Detail) -> Line {
     servers(&mut line, look, count, detail);
     if let Some(percent) = facts.context_percent().filter(|_| detail < Detail::Least) {
         dot(&mut line, look);
-        let key = if detail < Detail::Little { "pane.context" } else { "pane.context-short" };
+        let key = if detail < Detail::Little { "pane.context" } else { "pane.context_short" };
         let role = if percent >= 80 { Role::Warning } else { Role::Dim };
         line.push(&look.strings.fill(key, &[("percent", &percent.to_string())]), role);
     }
@@ -114,10 +114,10 @@ fn right(look: &Look<'_>, facts: &Facts, waits: usize, detail: Detail) -> Line {
 
 fn servers(line: &mut Line, look: &Look<'_>, count: ServerCount, detail: Detail) {
     let parts = [
-        (count.ready, "pane.servers-ready", Role::Dim, detail < Detail::Little),
-        (count.starting, "pane.servers-starting", Role::Running, detail < Detail::Little),
-        (count.idle, "pane.servers-idle", Role::Dim, detail < Detail::Less),
-        (count.failed, "pane.servers-failed", Role::Bad, true),
+        (count.ready, "pane.servers_ready", Role::Dim, detail < Detail::Little),
+        (count.starting, "pane.servers_starting", Role::Running, detail < Detail::Little),
+        (count.idle, "pane.servers_idle", Role::Dim, detail < Detail::Less),
+        (count.failed, "pane.servers_failed", Role::Bad, true),
     ];
     let mut first = true;
     for (number, key, role, said) in parts {

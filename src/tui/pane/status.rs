@@ -58,7 +58,7 @@ impl Status {
         if self.unread > 1 {
             let more = (self.unread - 1).to_string();
             line.push(" ", Role::Dim);
-            line.push(&look.strings.fill("pane.more-notices", &[("count", &more)]), Role::Dim);
+            line.push(&look.strings.fill("pane.more_notices", &[("count", &more)]), Role::Dim);
         }
         let used = line.draw_right(area, buffer, look.theme);
         let room = area.width.saturating_sub(used + 3);

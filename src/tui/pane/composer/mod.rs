@@ -173,7 +173,7 @@ impl Composer {
         let label = |(i, paste): (usize, &String)| {
             let (lines, chars) = (paste.split('\n').count(), paste.chars().count());
             let (key, count) =
-                if lines > 1 { ("pane.paste-lines", lines) } else { ("pane.paste-characters", chars) };
+                if lines > 1 { ("pane.paste_lines", lines) } else { ("pane.paste_characters", chars) };
             look.strings.fill(key, &[("number", &(i + 1).to_string()), ("count", &count.to_string())])
         };
         let labels = self.pastes.iter().enumerate().map(label).collect();
