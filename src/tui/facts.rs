@@ -5,6 +5,7 @@
 use crate::contract::{ModelInfo, ToolInfo};
 use crate::domain::server::{ServerState, ServerStatus};
 use crate::domain::{Notice, ServerName, SessionId, Usage};
+use crate::tui::msg::Found;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -56,6 +57,8 @@ pub struct Facts {
     pub servers: BTreeMap<ServerName, ServerFacts>,
     /// Every tool, sorted by name.
     pub tools: Arc<Vec<ToolInfo>>,
+    /// What was found for someone who has configured nothing.
+    pub found: Vec<Found>,
     /// What the user should have read, oldest first.
     pub notices: VecDeque<Notice>,
     /// Rises with every change.
@@ -74,6 +77,12 @@ impl Facts {
             self.notices.pop_front();
         }
         self.notices.push_back(notice);
+        self.touch();
+    }
+
+    /// Takes in something that was found.
+    pub fn found(&mut self, found: Found) {
+        self.found.push(found);
         self.touch();
     }
 

@@ -64,6 +64,13 @@ pub enum Effect {
     Notice(Notice),
     /// Show a long text in a layer of its own.
     Details(Box<Details>),
+    /// Ask the user a question; do these when the answer is yes.
+    Confirm {
+        /// The question, already in the user's language.
+        question: String,
+        /// What yes means.
+        yes: Vec<Effect>,
+    },
     /// Write a choice to the user's configuration. Only after the user said so.
     Remember(Remember),
     /// Use this theme from now on; with [`Effect::Remember`] also next time.
@@ -91,12 +98,25 @@ pub enum Outcome {
     Close(Vec<Effect>),
 }
 
+/// How an overlay shares the screen and the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// It was opened by the user: it covers the screen and takes the keys.
+    Modal,
+    /// It appeared by itself: it leaves the composer in sight, and has only keys that type nothing, while nothing is written.
+    Guest,
+}
+
 /// An overlay. One file each under `layer/`.
 pub trait Layer {
     /// A name for tests and hints, e.g. `help`.
     fn name(&self) -> &'static str;
     /// Takes a key.
     fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Outcome;
+    /// How it shares the screen.
+    fn manner(&self) -> Manner {
+        Manner::Modal
+    }
     /// Learns what is known: when it is opened, and again whenever that has changed.
     fn learn(&mut self, facts: &Facts) {
         let _ = facts;
@@ -105,6 +125,10 @@ pub trait Layer {
     fn paste(&mut self, text: &str) -> Outcome {
         let _ = text;
         Outcome::Ignored
+    }
+    /// Takes back the text that went out with [`Effect::Edit`].
+    fn edited(&mut self, text: &str) {
+        let _ = text;
     }
     /// Draws itself into the whole screen area below the header; returns where the caret stands, if it has one.
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position>;

@@ -103,6 +103,11 @@ impl Chord {
         Some(Self::from(KeyEvent::new(code, modifiers)))
     }
 
+    /// The key event it is.
+    pub fn event(self) -> KeyEvent {
+        KeyEvent::new(self.code, self.modifiers)
+    }
+
     /// The way it is written in hints.
     pub fn label(self) -> String {
         let mut out = String::new();
@@ -200,6 +205,14 @@ impl Keymap {
     /// What a key does in this context alone.
     pub fn find(&self, context: Context, key: KeyEvent) -> Option<Command> {
         self.bindings.get(&(context, Chord::from(key))).copied()
+    }
+
+    /// All keys of a command in a context, as they are written in hints, in file order.
+    pub fn labels(&self, context: Context, command: Command) -> Vec<String> {
+        let mine = self.order.iter().filter(|(c, bound, chord)| {
+            *c == context && *bound == command && self.bindings.get(&(context, *chord)) == Some(&command)
+        });
+        mine.map(|(_, _, chord)| chord.label()).collect()
     }
 
     /// The first key of a command in a context, as it is written in hints.

@@ -13,6 +13,7 @@ use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::text::Row;
 use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 use crate::tui::widget::input::{self, Input};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -188,7 +189,7 @@ impl DecisionCard {
         vec![(self.headline(place.left, look), Role::TitleFocused)]
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> String {
+    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
         let hints = Hints::new(look);
         if self.writing == Writing::Yes {
             return hints

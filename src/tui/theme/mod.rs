@@ -2,6 +2,8 @@
 //!
 //! A row says what a piece of text *is* ([`Role`]); the theme says how that looks.
 
+pub mod probe;
+
 use ratatui::style::{Modifier, Style};
 
 /// What a piece of text is.

@@ -23,6 +23,7 @@ use crate::tui::command::Command;
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 use buttons::Button;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use field::{Press, Reaction};
@@ -413,8 +414,13 @@ impl FormView {
         if is_first && to <= height { (0, to) } else { (from, to) }
     }
 
-    /// The keys that work now, for a footer: `Enter next · ←→ choose · …`.
+    /// The keys that work now, for a footer, as plain text.
     pub fn hints(&self, look: &Look<'_>) -> String {
+        self.hint_line(look).fit(u16::MAX, "").text.into()
+    }
+
+    /// The keys that work now, for a footer: `Enter next · ←→ choose · …`.
+    pub fn hint_line(&self, look: &Look<'_>) -> Line {
         hints::of(self.focused_field().map(|index| &self.tree.entries[index].control), self.purpose, look)
     }
 }
