@@ -16,7 +16,7 @@ use ratatui::style::Modifier;
 use std::time::Duration;
 
 /// Fewest rows in which hints are still shown.
-const HINTS_FROM: u16 = 6;
+const HINTS_FROM: u16 = 5;
 
 /// What stands in the line of hints.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,8 +151,8 @@ fn draw_hints(card: &Card, foot: &Foot, area: Rect, buffer: &mut Buffer, look: &
     let more = glyphs(look).more;
     let below = card.below();
     let right = if below > 0 {
-        let key = if look.ascii { "v" } else { "↓" };
-        Row::plain(format!("{key} {below} PgDn"), Role::Accent)
+        let key = if area.width < 60 { "" } else { " PgDn" };
+        Row::plain(format!("{} {below}{key}", glyphs(look).down), Role::Accent)
     } else {
         Row::default()
     };

@@ -211,7 +211,7 @@ impl Prompts {
             None => return Outcome::Ignored,
             Some((Opened::Ended(..), _)) => return self.key_after_end(key, look),
             Some((Opened::Waiting(id), quiet)) => {
-                if !is_global(key, look) && !quiet.hears(now) {
+                if !is_global(key, look) && !quiet.hears(key, now) {
                     return Outcome::Consumed;
                 }
                 *id

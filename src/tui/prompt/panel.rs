@@ -43,6 +43,9 @@ pub(super) fn draw_body_keeping(
 ) -> Rect {
     let total = body.len().min(usize::from(u16::MAX)) as u16;
     let least = total.min(area.height.div_ceil(2));
+    // On little room the first thing to go is the line that explains.
+    let tight = total.saturating_add(pinned) > area.height && pinned > 1;
+    let pinned = pinned - u16::from(tight);
     let pinned = pinned.min(area.height - least.min(area.height));
     let air = u16::from(total > 0 && total + pinned < area.height);
     let window = Rect { height: (area.height - pinned - air).min(total), ..area };

@@ -66,6 +66,11 @@ impl Foot {
         self.reserve.max(u16::from(self.status_above))
     }
 
+    /// Rows it has something to say in now.
+    pub(super) fn need(&self) -> u16 {
+        self.help.len() as u16 + u16::from(self.status_above)
+    }
+
     /// Draws help into all rows but the last, and the buttons into that; returns where the caret stands, if a button has the focus.
     pub(super) fn draw(
         &self,

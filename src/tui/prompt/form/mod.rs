@@ -129,9 +129,18 @@ impl FormView {
 
     /// Takes a key.
     pub fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> FormOutcome {
-        if key.kind == KeyEventKind::Release {
-            return FormOutcome::Ignored;
+        match key.kind {
+            KeyEventKind::Press => self.press(key, look),
+            // A key that repeats because it is held moves on, but ends nothing.
+            KeyEventKind::Repeat => match self.press(key, look) {
+                FormOutcome::Ignored => FormOutcome::Ignored,
+                _ => FormOutcome::Consumed,
+            },
+            KeyEventKind::Release => FormOutcome::Ignored,
         }
+    }
+
+    fn press(&mut self, key: KeyEvent, look: &Look<'_>) -> FormOutcome {
         let prints = matches!(key.code, KeyCode::Char(_)) && key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
         let bound = look.keymap.find(Context::Form, key);
         let command = if prints && self.takes_text() { None } else { bound };
@@ -384,8 +393,8 @@ impl FormView {
         let body = sheet::height(&blocks);
         let foot = self.foot(area.width, look);
         let room = area.height - 1;
-        // Fields come first; help gets what they leave, a third at least.
-        let help = foot.want().min(room.saturating_sub(body).max(room / 3));
+        // Fields come first; help gets what they leave, else what it needs of a third.
+        let help = foot.want().min(room.saturating_sub(body).max(foot.need().min(room / 3)));
         let air = room.saturating_sub(body + help).min(air_of(body, help));
         let window = Rect { height: room - help - air, ..area };
         let focused = self.focused_field();
