@@ -472,6 +472,9 @@ impl Ui {
         let left = working(&look, &self.scene, waits);
         let right = hints::queue(&look, self.scene.activity.queued());
         let caret = self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right));
+        if let Some(divider) = areas.divider.filter(|_| areas.dock.is_empty() && !look.ascii) {
+            buffer.set_string(divider.x, areas.composer.y, "┴", look.theme.style(lit.border()));
+        }
         let line = hints::line(&look, self, focus);
         self.status.draw(areas.hints, buffer, &look, &line);
         if lit == Lit::Bright {

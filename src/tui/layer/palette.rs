@@ -47,7 +47,9 @@ impl Palette {
             .filter_map(|command| {
                 let text = format!("{} {}", title(*command, look), command.name());
                 let score = pattern.score(Utf32Str::new(&text, &mut buffer), &mut matcher)?;
-                Some((score, *command))
+                // What begins with the letters is meant rather than what has them somewhere.
+                let begins = !query.is_empty() && text.to_lowercase().starts_with(&query.to_lowercase());
+                Some((score + if begins { 1000 } else { 0 }, *command))
             })
             .collect();
         // Stable: equal scores keep the order of the commands.

@@ -92,7 +92,9 @@ pub fn sheet(area: Rect, buffer: &mut Buffer, look: &Look<'_>, title: &Line, rig
     }
     let last = Rect { y: area.bottom() - 1, height: 1, ..area }.inner(Margin::new(1, 0));
     hints.draw(last, buffer, look.theme);
-    Rect { y: area.y + 1, height: area.height - 2, ..area }.inner(Margin::new(1, 0))
+    // A row of air where there is room for it.
+    let air = u16::from(area.height > 18);
+    Rect { y: area.y + 1 + air, height: area.height - 2 - 2 * air, ..area }.inner(Margin::new(1, 0))
 }
 
 /// A card of this size in the upper middle of the area, with a line around it and its hints in the lower one. Returns the content's area.
