@@ -2,8 +2,17 @@
 //!
 //! Owns everything that turns a string into finished [`Row`]s. Does not know cells, panes or the terminal.
 
+pub mod blocks;
+pub mod diff;
+pub mod glyph;
+pub mod highlight;
+pub mod json;
+pub mod markdown;
 pub mod row;
 pub mod sanitize;
 pub mod width;
+pub mod wrap;
 
-pub use row::{Row, RowBuilder, Run};
+pub use glyph::{Glyphs, Signs};
+pub use row::{Fill, Row, RowBuilder, Run};
+pub use wrap::{Frame, Span};

@@ -33,10 +33,33 @@ fn mark(c: char) -> Option<char> {
     }
 }
 
+/// Whether a text can be drawn as it is.
+pub fn is_clean(text: &str) -> bool {
+    // Printable ASCII is the rule, and cheap to see.
+    if text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+        return true;
+    }
+    text.chars().all(|c| c != '\u{200d}' && mark(c).is_none())
+}
+
+/// A piece of a line (as `width::pieces` cuts it; a slice of `line`) made safe to draw. Whether a joiner joins is seen from what follows it.
+pub fn piece<'a>(line: &str, piece: &'a str) -> Cow<'a, str> {
+    if piece.ends_with('\u{200d}') {
+        let end = piece.as_ptr() as usize - line.as_ptr() as usize + piece.len();
+        let after = line.get(end..).and_then(|rest| rest.chars().next());
+        let before = piece.chars().rev().nth(1);
+        if before.is_some_and(joins) && after.is_some_and(joins) {
+            let body = &piece[..piece.len() - '\u{200d}'.len_utf8()];
+            return if is_clean(body) { Cow::Borrowed(piece) } else { Cow::Owned(self::line(body).into_owned() + "\u{200d}") };
+        }
+    }
+    self::line(piece)
+}
+
 /// One line of text made safe to draw. Tabs become spaces up to the next multiple of four; a newline is shown as a mark, so split first.
 /// A zero-width joiner is kept only where it joins emoji.
 pub fn line(text: &str) -> Cow<'_, str> {
-    if text.chars().all(|c| c != '\u{200d}' && mark(c).is_none()) {
+    if is_clean(text) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);

@@ -59,6 +59,10 @@ pub enum Role {
     Added,
     /// Removed line of a diff.
     Removed,
+    /// What changed inside an added line.
+    AddedWord,
+    /// What changed inside a removed line.
+    RemovedWord,
     /// Heading in Markdown.
     Heading,
     /// Inline code.

@@ -29,6 +29,8 @@ pub const ALL: [Role; ROLES] = [
     Role::Key,
     Role::Added,
     Role::Removed,
+    Role::AddedWord,
+    Role::RemovedWord,
     Role::Heading,
     Role::Code,
     Role::CodeBlock,
