@@ -315,3 +315,23 @@ impl ToolInfo {
         &self.spec.id
     }
 }
+
+macro_rules! into_event {
+    ($($part:ident => $variant:ident),* $(,)?) => {$(
+        impl From<$part> for Event {
+            fn from(part: $part) -> Self {
+                Self::$variant(part)
+            }
+        }
+    )*};
+}
+
+into_event! {
+    SessionEvent => Session,
+    TurnEvent => Turn,
+    ItemEvent => Item,
+    ToolEvent => Tool,
+    PromptEvent => Prompt,
+    ServerSignal => Server,
+    Notice => Notice,
+}

@@ -121,6 +121,9 @@ pub struct Step {
     /// How it ended; `None` while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<StepEnd>,
+    /// The model declared the task done in it.
+    #[serde(default)]
+    pub completed: bool,
     /// What its request used.
     #[serde(default)]
     pub usage: Usage,

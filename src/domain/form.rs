@@ -3,6 +3,8 @@
 //! Built by `schema::form`, drawn by `tui::prompt::form`. Checking one field's value is here, so that the form on screen and the
 //! agent agree. Source: MCP 2025-11-25 `ElicitRequestFormParams`, `PrimitiveSchemaDefinition`.
 
+pub mod check;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;

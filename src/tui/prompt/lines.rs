@@ -30,6 +30,14 @@ impl Lines {
         Self { width: width.max(1), rows: Vec::new() }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn width(&self) -> u16 {
+        self.width
+    }
+
     pub(super) fn finish(self) -> Vec<Row> {
         self.rows
     }
@@ -190,6 +198,11 @@ pub(super) fn fit(text: &str, columns: u16, mark: &str) -> String {
         out.push_str(mark);
     }
     out
+}
+
+/// A text that goes on where it is not shown: its end is replaced by the mark, or the mark is added where there is room.
+pub(super) fn cut(text: &str, columns: u16, mark: &str) -> String {
+    fit(&format!("{text}{mark}{mark}"), columns.min(width::of(text) + width::of(mark)), mark)
 }
 
 /// The first line of a text that says anything.

@@ -1,0 +1,170 @@
+//! The frame around what waits: one line while it is docked, title and hints around the card while it is open.
+
+use super::card::{Card, Place, Summary};
+use super::decision::seconds_of;
+use super::glyph::{glyphs, key_name};
+use super::lines::fit;
+use crate::tui::command::Command;
+use crate::tui::keymap::Context;
+use crate::tui::look::Look;
+use crate::tui::text::{Row, RowBuilder, sanitize, width};
+use crate::tui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use std::time::Duration;
+
+/// Fewest rows in which hints are still shown.
+const HINTS_FROM: u16 = 6;
+
+/// What stands in the line of hints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Foot {
+    /// The keys that work.
+    Hints,
+    /// Something the user must know instead.
+    Says(String),
+}
+
+/// Rows for an opened card.
+pub(super) fn height(card: &mut Card, columns: u16, place: Place, look: &Look<'_>) -> u16 {
+    card.height(columns.saturating_sub(2), place, look).saturating_add(2)
+}
+
+/// `4:51`, and plain seconds below ten.
+fn clock(left: Duration) -> String {
+    let seconds = seconds_of(left);
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+/// Draws the one line of what waits first.
+pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buffer, look: &Look<'_>) {
+    let g = glyphs(look);
+    let Summary { head, rest } = card.summary(place, look);
+    let mut right = RowBuilder::default();
+    if place.of > 1 {
+        let count = look.strings.fill("prompt.waiting", &[("count", &place.of.to_string())]);
+        right.push(&count, Role::Waiting.into()).push(&format!(" {} ", g.dot), Role::Dim.into());
+    }
+    if let Some(left) = place.left.filter(|_| matches!(card, Card::Form(_) | Card::Link(_))) {
+        right.push(&clock(left), Role::Dim.into()).push(&format!(" {} ", g.dot), Role::Dim.into());
+    }
+    let key = key_name(look, Context::Global, Command::OpenWaiting).unwrap_or_default();
+    right.push(&key, Role::Key.into()).push(" ", Role::Text.into());
+    right.push(look.strings.get("prompt.opens"), Role::Dim.into());
+    let right = right.finish(0..0);
+    // On a narrow screen the head matters more than how to open it.
+    let right_columns = if right.width + 24 > area.width { 0 } else { right.width + 1 };
+    let mut row = RowBuilder::default();
+    row.push(" ", Role::Text.into()).push(g.waits, Role::Waiting.into()).push(" ", Role::Text.into());
+    let room = area.width.saturating_sub(right_columns + row.width() + 1);
+    let head = fit(&head, room, g.more);
+    row.push(&head, Role::Text.with(Modifier::BOLD));
+    let rest = sanitize::line(&rest).into_owned();
+    let room = area.width.saturating_sub(right_columns + row.width() + 4);
+    if !rest.is_empty() && room >= 8 {
+        row.push(&format!(" {} ", g.dot), Role::Dim.into()).push(&fit(&rest, room, g.more), Role::Dim.into());
+    }
+    row.push(" ", Role::Text.into());
+    rule(&mut row, area.width.saturating_sub(right_columns), Role::Border, look);
+    row.finish(0..0).draw(area, buffer, look.theme);
+    if right_columns > 0 {
+        let x = area.right() - right.width;
+        right.draw(Rect { x, width: right.width, height: 1, ..area }, buffer, look.theme);
+    }
+}
+
+/// Fills a row up to a column with the line that separates.
+fn rule(row: &mut RowBuilder, until: u16, role: Role, look: &Look<'_>) {
+    let g = glyphs(look);
+    let rest = until.saturating_sub(row.width() + 1);
+    // A terminal may draw the line's character two columns wide.
+    let count = rest / width::of(g.rule).max(1);
+    row.push(&g.rule.repeat(usize::from(count)), role.into());
+    row.push(&" ".repeat(usize::from(until.saturating_sub(row.width()))), Role::Text.into());
+}
+
+/// Draws an opened card; returns where the caret stands.
+pub(super) fn draw_open(
+    card: &mut Card,
+    (place, foot): (Place, &Foot),
+    area: Rect,
+    buffer: &mut Buffer,
+    look: &Look<'_>,
+) -> Option<Position> {
+    if area.height < 2 {
+        return None;
+    }
+    let hints = u16::from(area.height >= HINTS_FROM || matches!(foot, Foot::Says(_)));
+    let title_area = Rect { height: 1, ..area };
+    let margin = u16::from(area.width > 2);
+    let inner = Rect {
+        x: area.x + margin,
+        y: area.y + 1,
+        width: area.width - 2 * margin,
+        height: area.height - 1 - hints,
+    };
+    let caret = card.draw(inner, place, buffer, look);
+    draw_title(card, place, title_area, buffer, look);
+    if hints > 0 {
+        draw_hints(card, foot, Rect { y: area.bottom() - 1, height: 1, ..inner }, buffer, look);
+    }
+    caret
+}
+
+fn draw_title(card: &Card, place: Place, area: Rect, buffer: &mut Buffer, look: &Look<'_>) {
+    let right = title_right(card, place, look);
+    let right_columns = if right.width + 16 > area.width { 0 } else { right.width + u16::from(right.width > 0) };
+    let mut row = RowBuilder::default();
+    let g = glyphs(look);
+    row.push(g.rule, Role::BorderFocused.into()).push(" ", Role::Text.into());
+    for (text, role) in card.title(place, look) {
+        let room = area.width.saturating_sub(right_columns + row.width() + 1);
+        let bold = if role == Role::TitleFocused { Modifier::BOLD } else { Modifier::empty() };
+        row.push(&fit(&text, room, g.more), role.with(bold));
+    }
+    row.push(" ", Role::Text.into());
+    rule(&mut row, area.width.saturating_sub(right_columns), Role::BorderFocused, look);
+    row.finish(0..0).draw(area, buffer, look.theme);
+    if right_columns > 0 {
+        let x = area.right() - right.width - 1;
+        right.draw(Rect { x, width: right.width, height: 1, ..area }, buffer, look.theme);
+    }
+}
+
+fn title_right(card: &Card, place: Place, look: &Look<'_>) -> Row {
+    let mut row = RowBuilder::default();
+    if let Some(left) = place.left.filter(|_| !matches!(card, Card::Decision(_))) {
+        let text = look.strings.fill("prompt.left", &[("time", &clock(left))]);
+        let role = if left < Duration::from_secs(30) { Role::Warning } else { Role::Dim };
+        row.push(&text, role.into());
+    }
+    if place.of > 1 && !matches!(card, Card::Form(_)) {
+        if !row.is_empty() {
+            row.push(&format!(" {} ", glyphs(look).dot), Role::Dim.into());
+        }
+        let args = [("at", place.at.to_string()), ("count", place.of.to_string())];
+        let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+        row.push(&look.strings.fill("prompt.at_of_waiting", &args), Role::Waiting.into());
+    }
+    row.finish(0..0)
+}
+
+fn draw_hints(card: &Card, foot: &Foot, area: Rect, buffer: &mut Buffer, look: &Look<'_>) {
+    let more = glyphs(look).more;
+    let below = card.below();
+    let right = if below > 0 {
+        let key = if look.ascii { "v" } else { "↓" };
+        Row::plain(format!("{key} {below} PgDn"), Role::Accent.into())
+    } else {
+        Row::default()
+    };
+    let room = area.width.saturating_sub(if right.width > 0 { right.width + 2 } else { 0 });
+    let (text, role) = match foot {
+        Foot::Hints => (card.hints(look), Role::Dim),
+        Foot::Says(text) => (text.clone(), Role::Warning),
+    };
+    Row::plain(fit(&text, room, more), role.into()).draw(area, buffer, look.theme);
+    let x = area.right().saturating_sub(right.width);
+    right.draw(Rect { x, width: right.width, ..area }, buffer, look.theme);
+}
