@@ -44,28 +44,28 @@ pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buff
     let mut right = RowBuilder::default();
     if place.of > 1 {
         let count = look.strings.fill("prompt.waiting", &[("count", &place.of.to_string())]);
-        right.push(&count, Role::Waiting.into()).push(&format!(" {} ", g.dot), Role::Dim.into());
+        right.push(&count, Role::Waiting).push(&format!(" {} ", g.dot), Role::Dim);
     }
     if let Some(left) = place.left.filter(|_| matches!(card, Card::Form(_) | Card::Link(_))) {
-        right.push(&clock(left), Role::Dim.into()).push(&format!(" {} ", g.dot), Role::Dim.into());
+        right.push(&clock(left), Role::Dim).push(&format!(" {} ", g.dot), Role::Dim);
     }
     let key = key_name(look, Context::Global, Command::OpenWaiting).unwrap_or_default();
-    right.push(&key, Role::Key.into()).push(" ", Role::Text.into());
-    right.push(look.strings.get("prompt.opens"), Role::Dim.into());
+    right.push(&key, Role::Key).push(" ", Role::Text);
+    right.push(look.strings.get("prompt.opens"), Role::Dim);
     let right = right.finish(0..0);
     // On a narrow screen the head matters more than how to open it.
     let right_columns = if right.width + 24 > area.width { 0 } else { right.width + 1 };
     let mut row = RowBuilder::default();
-    row.push(" ", Role::Text.into()).push(g.waits, Role::Waiting.into()).push(" ", Role::Text.into());
+    row.push(" ", Role::Text).push(g.waits, Role::Waiting).push(" ", Role::Text);
     let room = area.width.saturating_sub(right_columns + row.width() + 1);
     let head = fit(&head, room, g.more);
     row.push(&head, Role::Text.with(Modifier::BOLD));
     let rest = sanitize::line(&rest).into_owned();
     let room = area.width.saturating_sub(right_columns + row.width() + 4);
     if !rest.is_empty() && room >= 8 {
-        row.push(&format!(" {} ", g.dot), Role::Dim.into()).push(&fit(&rest, room, g.more), Role::Dim.into());
+        row.push(&format!(" {} ", g.dot), Role::Dim).push(&fit(&rest, room, g.more), Role::Dim);
     }
-    row.push(" ", Role::Text.into());
+    row.push(" ", Role::Text);
     rule(&mut row, area.width.saturating_sub(right_columns), Role::Border, look);
     row.finish(0..0).draw(area, buffer, look.theme);
     if right_columns > 0 {
@@ -80,8 +80,8 @@ fn rule(row: &mut RowBuilder, until: u16, role: Role, look: &Look<'_>) {
     let rest = until.saturating_sub(row.width() + 1);
     // A terminal may draw the line's character two columns wide.
     let count = rest / width::of(g.rule).max(1);
-    row.push(&g.rule.repeat(usize::from(count)), role.into());
-    row.push(&" ".repeat(usize::from(until.saturating_sub(row.width()))), Role::Text.into());
+    row.push(&g.rule.repeat(usize::from(count)), role);
+    row.push(&" ".repeat(usize::from(until.saturating_sub(row.width()))), Role::Text);
 }
 
 /// Draws an opened card; returns where the caret stands.
@@ -117,13 +117,13 @@ fn draw_title(card: &Card, place: Place, area: Rect, buffer: &mut Buffer, look: 
     let right_columns = if right.width + 16 > area.width { 0 } else { right.width + u16::from(right.width > 0) };
     let mut row = RowBuilder::default();
     let g = glyphs(look);
-    row.push(g.rule, Role::BorderFocused.into()).push(" ", Role::Text.into());
+    row.push(g.rule, Role::BorderFocused).push(" ", Role::Text);
     for (text, role) in card.title(place, look) {
         let room = area.width.saturating_sub(right_columns + row.width() + 1);
         let bold = if role == Role::TitleFocused { Modifier::BOLD } else { Modifier::empty() };
         row.push(&fit(&text, room, g.more), role.with(bold));
     }
-    row.push(" ", Role::Text.into());
+    row.push(" ", Role::Text);
     rule(&mut row, area.width.saturating_sub(right_columns), Role::BorderFocused, look);
     row.finish(0..0).draw(area, buffer, look.theme);
     if right_columns > 0 {
@@ -137,15 +137,15 @@ fn title_right(card: &Card, place: Place, look: &Look<'_>) -> Row {
     if let Some(left) = place.left.filter(|_| !matches!(card, Card::Decision(_))) {
         let text = look.strings.fill("prompt.left", &[("time", &clock(left))]);
         let role = if left < Duration::from_secs(30) { Role::Warning } else { Role::Dim };
-        row.push(&text, role.into());
+        row.push(&text, role);
     }
     if place.of > 1 && !matches!(card, Card::Form(_)) {
         if !row.is_empty() {
-            row.push(&format!(" {} ", glyphs(look).dot), Role::Dim.into());
+            row.push(&format!(" {} ", glyphs(look).dot), Role::Dim);
         }
         let args = [("at", place.at.to_string()), ("count", place.of.to_string())];
         let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-        row.push(&look.strings.fill("prompt.at_of_waiting", &args), Role::Waiting.into());
+        row.push(&look.strings.fill("prompt.at_of_waiting", &args), Role::Waiting);
     }
     row.finish(0..0)
 }
@@ -155,7 +155,7 @@ fn draw_hints(card: &Card, foot: &Foot, area: Rect, buffer: &mut Buffer, look: &
     let below = card.below();
     let right = if below > 0 {
         let key = if look.ascii { "v" } else { "↓" };
-        Row::plain(format!("{key} {below} PgDn"), Role::Accent.into())
+        Row::plain(format!("{key} {below} PgDn"), Role::Accent)
     } else {
         Row::default()
     };
@@ -164,7 +164,7 @@ fn draw_hints(card: &Card, foot: &Foot, area: Rect, buffer: &mut Buffer, look: &
         Foot::Hints => (card.hints(look), Role::Dim),
         Foot::Says(text) => (text.clone(), Role::Warning),
     };
-    Row::plain(fit(&text, room, more), role.into()).draw(area, buffer, look.theme);
+    Row::plain(fit(&text, room, more), role).draw(area, buffer, look.theme);
     let x = area.right().saturating_sub(right.width);
     right.draw(Rect { x, width: right.width, ..area }, buffer, look.theme);
 }

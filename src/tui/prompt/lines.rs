@@ -125,7 +125,7 @@ struct Cell {
 
 impl Cell {
     fn new(text: &str, paint: Paint) -> Self {
-        Self { text: text.into(), columns: width::of_grapheme(text), paint }
+        Self { text: text.into(), columns: width::of(text), paint }
     }
 
     fn is_space(&self) -> bool {
@@ -188,7 +188,7 @@ pub(super) fn fit(text: &str, columns: u16, mark: &str) -> String {
     let mut out = String::new();
     let mut used = 0;
     for grapheme in clean.graphemes(true) {
-        used += width::of_grapheme(grapheme);
+        used += width::of(grapheme);
         if used > room {
             break;
         }

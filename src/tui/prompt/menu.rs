@@ -123,7 +123,7 @@ impl Menu {
         let y = rows.len() as u16;
         if y < area.height {
             let text = fit(about, area.width.saturating_sub(1), glyphs(look).more);
-            let row = Row::plain(format!(" {text}"), Role::Dim.into());
+            let row = Row::plain(format!(" {text}"), Role::Dim);
             row.draw(Rect { y: area.y + y, height: 1, ..area }, buffer, look.theme);
         }
         Some(Position::new(area.x + caret.0, area.y + caret.1))
@@ -144,15 +144,15 @@ impl Menu {
                 rows.push(row.finish(0..0));
             }
             if !row.is_empty() {
-                row.push(&" ".repeat(usize::from(gap - 1)), Role::Text.into());
+                row.push(&" ".repeat(usize::from(gap - 1)), Role::Text);
             }
             if index == self.at.min(choices.len() - 1) {
                 caret = (row.width() + 1, rows.len() as u16);
-                row.push(glyphs(look).pointer, Role::Accent.into());
+                row.push(glyphs(look).pointer, Role::Accent);
                 row.push(&format!("{key} {label}"), Role::Selected.with(Modifier::BOLD));
             } else {
-                row.push(" ", Role::Text.into());
-                row.push(&key, Role::Key.into()).push(" ", Role::Text.into()).push(&label, Role::Text.into());
+                row.push(" ", Role::Text);
+                row.push(&key, Role::Key).push(" ", Role::Text).push(&label, Role::Text);
             }
         }
         rows.push(row.finish(0..0));
@@ -166,12 +166,12 @@ impl Menu {
             let key = choice.trigger.name(look);
             if index == self.at.min(choices.len() - 1) {
                 caret = (row.width() + 1, 0);
-                row.push(glyphs(look).pointer, Role::Accent.into());
+                row.push(glyphs(look).pointer, Role::Accent);
                 let others: u16 = choices.iter().map(|c| width::of(&c.trigger.name(look)) + 1).sum();
                 let label = fit(&choice.label, columns.saturating_sub(others + 2), glyphs(look).more);
                 row.push(&format!("{key} {label}"), Role::Selected.with(Modifier::BOLD));
             } else {
-                row.push(" ", Role::Text.into()).push(&key, Role::Key.into());
+                row.push(" ", Role::Text).push(&key, Role::Key);
             }
         }
         (vec![row.finish(0..0)], caret)

@@ -99,5 +99,5 @@ impl Page {
 fn put(text: &str, x: u16, y: u16, role: Role, buffer: &mut Buffer, look: &Look<'_>) {
     // A symbol that this terminal draws wide would hang over the edge.
     let text = if width::of(text) == 1 { text } else { "|" };
-    Row::plain(text, role.into()).draw(Rect::new(x, y, 1, 1), buffer, look.theme);
+    Row::plain(text, role).draw(Rect::new(x, y, 1, 1), buffer, look.theme);
 }

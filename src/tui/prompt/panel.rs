@@ -86,7 +86,7 @@ pub(super) fn draw_input(input: &mut Input, mark: &str, area: Rect, buffer: &mut
     if area.is_empty() || area.width <= margin + 1 {
         return None;
     }
-    Row::plain(mark, Role::Accent.into()).draw(area, buffer, look.theme);
+    Row::plain(mark, Role::Accent).draw(area, buffer, look.theme);
     let inner = Rect { x: area.x + margin, width: area.width - margin, ..area };
     let line = look.theme.style(Role::Dim.with(Modifier::UNDERLINED));
     for y in inner.top()..inner.bottom() {
@@ -106,7 +106,7 @@ pub(super) fn draw_line(pieces: &[(&str, Role)], area: Rect, buffer: &mut Buffer
     let mut last = 0;
     for (text, role) in pieces {
         last = row.width();
-        row.push(text, (*role).into());
+        row.push(text, (*role));
     }
     row.finish(0..0).draw(area, buffer, look.theme);
     Some(Position::new(area.x + last.min(area.width - 1), area.y))

@@ -58,18 +58,18 @@ pub(super) fn draw(
     let gap = if total + 2 * (labels.len() as u16) + 2 <= area.width { 2 } else { 1 };
     let margin = if total + gap * (labels.len() as u16) + 2 <= area.width { 2 } else { 0 };
     let mut row = RowBuilder::default();
-    row.push(&" ".repeat(margin), Role::Text.into());
+    row.push(&" ".repeat(margin), Role::Text);
     let mut caret = None;
     for (index, (button, text)) in labels.into_iter().enumerate() {
         if index > 0 {
-            row.push(&" ".repeat(usize::from(gap)), Role::Text.into());
+            row.push(&" ".repeat(usize::from(gap)), Role::Text);
         }
         let here = focused == Some(button);
         if here {
             caret = Some(Position::new(area.x + row.width() + 1, area.y));
         }
         let (frame, name) = if here { (Role::Accent, Role::Selected) } else { (Role::Dim, Role::Text) };
-        row.push(g.open, frame.into()).push(text, name.into()).push(g.close, frame.into());
+        row.push(g.open, frame).push(text, name).push(g.close, frame);
     }
     let end = row.width();
     row.finish(0..0).draw(area, buffer, look.theme);

@@ -80,7 +80,7 @@ impl Foot {
         if let Some((text, role)) = self.status.as_ref().filter(|_| !self.status_above) {
             let x = end + 3;
             let columns = bar.width.saturating_sub(x);
-            let row = Row::plain(fit(text, columns, glyphs(look).more), (*role).into());
+            let row = Row::plain(fit(text, columns, glyphs(look).more), (*role));
             row.draw(Rect { x: bar.x + x.min(bar.width), width: columns, ..bar }, buffer, look.theme);
         }
         caret
@@ -92,13 +92,13 @@ impl Foot {
         let more = glyphs(look).more;
         let mut rows: Vec<Row> = Vec::new();
         if let Some((text, role)) = self.status.as_ref().filter(|_| self.status_above) {
-            rows.push(Row::plain(fit(text, area.width, more), (*role).into()));
+            rows.push(Row::plain(fit(text, area.width, more), (*role)));
         }
         rows.extend(self.help.iter().cloned());
         let height = usize::from(area.height);
         let cut_off = rows.len() > height;
         for (index, row) in rows.into_iter().take(height).enumerate() {
-            let row = if cut_off && index + 1 == height { Row::plain(cut(&row.text, area.width, more), Role::Dim.into()) } else { row };
+            let row = if cut_off && index + 1 == height { Row::plain(cut(&row.text, area.width, more), Role::Dim) } else { row };
             row.draw(Rect { y: area.y + index as u16, height: 1, ..area }, buffer, look.theme);
         }
     }

@@ -149,7 +149,7 @@ fn error_rows(entry: &Entry, columns: u16, look: &Look<'_>) -> Option<Vec<Row>> 
 
 fn hint_rows(entry: &Entry, columns: u16, look: &Look<'_>) -> Vec<Row> {
     let hint = words::hint(entry, look);
-    if hint.is_empty() { Vec::new() } else { vec![Row::plain(fit(&hint, columns, glyphs(look).more), Role::Dim.into())] }
+    if hint.is_empty() { Vec::new() } else { vec![Row::plain(fit(&hint, columns, glyphs(look).more), Role::Dim)] }
 }
 
 fn label_rows(entry: &Entry, columns: u16, focus: Focus, look: &Look<'_>) -> Vec<Row> {
@@ -242,7 +242,7 @@ pub(super) fn draw(
         let focus = if block.entry.is_some() && block.entry == focused { Focus::Here } else { Focus::Elsewhere };
         if focus == Focus::Here {
             for y in at..at + block.height {
-                window.row(&Row::plain(glyphs(look).bar, Role::Accent.into()), 0, y, buffer, look);
+                window.row(&Row::plain(glyphs(look).bar, Role::Accent), 0, y, buffer, look);
             }
         }
         for part in &block.parts {
