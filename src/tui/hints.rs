@@ -85,7 +85,7 @@ pub fn queue(look: &Look<'_>, queued: usize) -> Line {
     if queued > 0 {
         line.push(&look.strings.fill("pane.queued", &[("count", &queued.to_string())]), Role::Text);
         if let Some(up) = look.keymap.label(Context::Composer, Command::HistoryUp) {
-            line.push(if look.ascii { " - " } else { " · " }, Role::Dim);
+            line.push(look.glyphs().dot, Role::Dim);
             line.push(&up, Role::Key).push(" ", Role::Dim).push(look.strings.get("pane.hint_take_back"), Role::Dim);
         }
     }

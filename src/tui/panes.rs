@@ -8,7 +8,7 @@ use crate::tui::outcome::Effect;
 use crate::tui::pane::content::Content;
 use crate::tui::theme::Role;
 use crate::tui::transcript::{Drawn, Store};
-use crate::tui::widget::Line;
+use crate::tui::widget::{Line, frame};
 use crate::tui::widget::frame::Lit;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -153,7 +153,7 @@ impl Panes {
         }
         if id == PaneId::Tools && waits > 0 {
             if !line.is_empty() {
-                line.push(if look.ascii { " - " } else { " · " }, Role::Dim);
+                line.push(look.glyphs().dot, Role::Dim);
             }
             line.push(&look.strings.fill("pane.waits", &[("count", &waits.to_string())]), Role::Waiting);
         }
@@ -173,8 +173,8 @@ fn tabs(shown: PaneId, lit: Lit, look: &Look<'_>) -> Line {
             line.push("  ", Role::Dim);
         }
         let (mark, role) = match (id == shown, lit) {
-            (true, Lit::Bright) => (if look.ascii { ">" } else { "›" }, Role::TitleFocused),
-            (true, Lit::Dim) => (if look.ascii { ">" } else { "›" }, Role::Text),
+            (true, Lit::Bright) => (look.glyphs().user, Role::TitleFocused),
+            (true, Lit::Dim) => (look.glyphs().user, Role::Text),
             (false, _) => (" ", Role::Title),
         };
         line.push(mark, role).push(&number.to_string(), Role::Dim).push(" ", role);
@@ -190,7 +190,7 @@ fn draw_divider(area: Rect, panes: &[(PaneId, Rect)], buffer: &mut Buffer, look:
         let left = panes.iter().any(|(_, r)| r.right() == area.x && r.y == y);
         let right = panes.iter().any(|(_, r)| r.x == area.x + 1 && r.y == y);
         let symbol = match (left, right) {
-            _ if look.ascii => "|",
+            _ if !frame::joins(look) => look.glyphs().column,
             (true, true) => "┬",
             (false, true) => "├",
             (true, false) => "┤",

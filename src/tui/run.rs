@@ -252,6 +252,13 @@ impl Screen {
                     self.terminal.use_keyboard()?;
                     Msg::ShiftEnter
                 }
+                Received::Answer(Answer::Joins) => {
+                    width::set_joins(true);
+                    self.terminal.forget();
+                    let now = self.now();
+                    self.clock.now(now);
+                    continue;
+                }
                 Received::Answer(Answer::Attributes) => {
                     self.terminal.answered();
                     continue;

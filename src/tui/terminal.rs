@@ -23,8 +23,8 @@ const LEAVE_MODES: &[u8] = b"\x1b[?1004l\x1b[?2004l\x1b[?1049l";
 /// The kitty keyboard protocol, only to tell keys apart that else look the same.
 const KEYBOARD_ON: &[u8] = b"\x1b[>1u";
 const KEYBOARD_OFF: &[u8] = b"\x1b[<1u";
-/// Background colour, keyboard protocol, and last what every terminal answers.
-const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[c";
+/// Background colour, keyboard protocol, whether clusters are joined, and last what every terminal answers.
+const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[?2027$p\x1b[c";
 
 /// What has to be undone.
 struct Restore {

@@ -28,7 +28,7 @@ use crate::tui::settings::Settings;
 use crate::tui::theme::Role;
 use crate::tui::wardrobe::Wardrobe;
 use crate::tui::widget::frame::Lit;
-use crate::tui::widget::{Line, spinner};
+use crate::tui::widget::{Line, frame, spinner};
 use crate::tui::{hints, layer};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -472,6 +472,9 @@ impl Ui {
         let left = working(&look, &self.scene, waits);
         let right = hints::queue(&look, self.scene.activity.queued());
         let caret = self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right));
+        if let Some(divider) = areas.divider.filter(|_| areas.dock.is_empty() && frame::joins(&look)) {
+            buffer.set_string(divider.x, areas.composer.y, "┴", look.theme.style(lit.border()));
+        }
         let line = hints::line(&look, self, focus);
         self.status.draw(areas.hints, buffer, &look, &line);
         if lit == Lit::Bright {
@@ -500,12 +503,12 @@ fn working(look: &crate::tui::look::Look<'_>, scene: &Scene, waits: usize) -> Li
     let mut line = Line::new();
     let (Some(text), Some(since)) = (scene.activity.text(look, waits), scene.activity.since()) else { return line };
     let (mark, role) = if waits > 0 {
-        (if look.ascii { "*" } else { "●" }, Role::Waiting)
+        (look.glyphs().waiting, Role::Waiting)
     } else {
         (spinner::symbol(since, look), Role::Running)
     };
     line.push(mark, role).push(" ", role).push(&text, Role::Text);
-    let dot = if look.ascii { " - " } else { " · " };
+    let dot = look.glyphs().dot;
     if waits == 0 {
         line.push(dot, Role::Dim).push(&spinner::elapsed(since, look), Role::Dim);
     }

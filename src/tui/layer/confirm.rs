@@ -63,7 +63,7 @@ impl Layer for Confirm {
         }
         let row = Rect { y: inside.bottom().saturating_sub(1), height: 1, ..inside };
         let mut line = Line::new();
-        let pointer = if look.ascii { ">" } else { "›" };
+        let pointer = look.glyphs().user;
         let mut caret = row.x;
         for (choice, key) in [(Choice::No, "layer.no"), (Choice::Yes, "layer.yes")] {
             let chosen = choice == self.choice;

@@ -182,7 +182,7 @@ impl Page {
     fn diff(&mut self, diff: &FileDiff, look: &Look<'_>) {
         for (number, hunk) in diff.hunks.iter().enumerate() {
             if number > 0 {
-                self.line(if look.ascii { "..." } else { "⋯" }.to_owned(), Role::Dim);
+                self.line(look.glyphs().more.to_owned(), Role::Dim);
             }
             for line in hunk {
                 let role = match line.sign {

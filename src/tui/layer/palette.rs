@@ -47,7 +47,9 @@ impl Palette {
             .filter_map(|command| {
                 let text = format!("{} {}", title(*command, look), command.name());
                 let score = pattern.score(Utf32Str::new(&text, &mut buffer), &mut matcher)?;
-                Some((score, *command))
+                // What begins with the letters is meant rather than what has them somewhere.
+                let begins = !query.is_empty() && text.to_lowercase().starts_with(&query.to_lowercase());
+                Some((score + if begins { 1000 } else { 0 }, *command))
             })
             .collect();
         // Stable: equal scores keep the order of the commands.
@@ -124,7 +126,7 @@ impl Layer for Palette {
         let title_line = Line::of(look.strings.get("layer.palette_title"), Role::TitleFocused);
         let hints = frame::hints(look, &[("Enter", "layer.hint_run"), ("↑↓", "layer.hint_choose"), ("Esc", "layer.hint_back")]);
         let inside = frame::card(area, (COLUMNS, ROWS + 2), buffer, look, &title_line, &hints);
-        let mark = if look.ascii { ">" } else { "›" };
+        let mark = look.glyphs().user;
         let top = Rect { height: 1.min(inside.height), ..inside };
         Line::of(mark, Role::Accent).draw(top, buffer, look.theme);
         let field = Rect { x: top.x + 2, width: top.width.saturating_sub(2), ..top };

@@ -59,12 +59,8 @@ impl Servers {
         let (name, facts) = &self.servers[index];
         let chosen = index == self.list.selected();
         let (mark, role) = mark(facts.status.state, look);
-        let pointer = match (chosen, look.ascii) {
-            (true, false) => "› ",
-            (true, true) => "> ",
-            (false, _) => "  ",
-        };
-        let mut line = Line::of(pointer, if chosen { Role::Accent } else { Role::Text });
+        let mut line = Line::of(if chosen { look.glyphs().user } else { " " }, Role::Accent);
+        line.push(" ", Role::Text);
         line.push(mark, role).push(" ", role).push(name.as_str(), if chosen { Role::Accent } else { Role::Text });
         let pad = usize::from(22_u16.saturating_sub(line.width()).max(2));
         line.push(&" ".repeat(pad), Role::Text).push(&state(facts, look), role);
@@ -97,19 +93,19 @@ impl Servers {
 
 /// The symbol of a state, beside which its word always stands.
 fn mark(state: ServerState, look: &Look<'_>) -> (&'static str, Role) {
-    let (fine, plain, role) = match state {
-        ServerState::Ready => ("✓", "+", Role::Good),
-        ServerState::Idle | ServerState::Stopped | ServerState::Disabled => ("○", "o", Role::Dim),
+    let glyphs = look.glyphs();
+    match state {
+        ServerState::Ready => (glyphs.good, Role::Good),
+        ServerState::Idle | ServerState::Stopped | ServerState::Disabled => (glyphs.off, Role::Dim),
         ServerState::Starting
         | ServerState::Initializing
         | ServerState::Reconnecting
-        | ServerState::WaitingForBrowser => ("◌", ".", Role::Running),
+        | ServerState::WaitingForBrowser => (glyphs.open, Role::Running),
         ServerState::StartFailed | ServerState::InitFailed | ServerState::Error | ServerState::Disconnected => {
-            ("✗", "x", Role::Bad)
+            (glyphs.bad, Role::Bad)
         }
-        ServerState::NeedsAuth | ServerState::Untrusted => ("!", "!", Role::Warning),
-    };
-    (if look.ascii { plain } else { fine }, role)
+        ServerState::NeedsAuth | ServerState::Untrusted => (glyphs.warning, Role::Warning),
+    }
 }
 
 fn state(facts: &ServerFacts, look: &Look<'_>) -> String {

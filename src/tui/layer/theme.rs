@@ -55,7 +55,7 @@ impl Layer for ThemePicker {
         );
         let rows = self.names.len().min(12) as u16;
         let inside = frame::card(area, (hints.width() + 4, rows), buffer, look, &title, &hints);
-        let mark = if look.ascii { ">" } else { "›" };
+        let mark = look.glyphs().user;
         let window = self.list.window(self.names.len(), usize::from(inside.height));
         for (y, index) in (inside.y..).zip(window) {
             let row = Rect { y, height: 1, ..inside };

@@ -131,12 +131,8 @@ impl Tools {
     fn row(&self, at: usize, look: &Look<'_>) -> Line {
         let info = &self.tools[self.shown[at]];
         let chosen = at == self.list.selected();
-        let pointer = match (chosen, look.ascii) {
-            (true, false) => "› ",
-            (true, true) => "> ",
-            (false, _) => "  ",
-        };
-        let mut line = Line::of(pointer, if chosen { Role::Accent } else { Role::Text });
+        let mut line = Line::of(if chosen { look.glyphs().user } else { " " }, Role::Accent);
+        line.push(" ", Role::Text);
         if let Some(server) = &info.spec.id.server {
             line.push(server.as_str(), Role::Dim).push(":", Role::Dim);
         }

@@ -112,13 +112,9 @@ impl Welcome {
 
     fn choice(&self, model: &str, title: &str, about: &str, look: &Look<'_>) -> Line {
         let chosen = model == self.chosen;
-        let pointer = match (chosen, look.ascii) {
-            (true, false) => "› ",
-            (true, true) => "> ",
-            (false, _) => "  ",
-        };
         let role = if chosen { Role::Accent } else { Role::Text };
-        let mut line = Line::of(pointer, role);
+        let mut line = Line::of(if chosen { look.glyphs().user } else { " " }, role);
+        line.push(" ", role);
         line.push(title, role);
         let pad = usize::from(28_u16.saturating_sub(line.width()).max(2));
         line.push(&" ".repeat(pad), Role::Text).push(about, Role::Dim);

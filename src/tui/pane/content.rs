@@ -153,7 +153,7 @@ impl Content {
 
     fn draw_below(&self, inside: Rect, buffer: &mut Buffer, look: &Look<'_>, drawn: &Drawn) {
         let Some(below) = drawn.below.filter(|_| inside.height > 2) else { return };
-        let arrow = if look.ascii { "v" } else { "↓" };
+        let arrow = look.glyphs().down;
         let key = if below.fresh { "pane.below_fresh" } else { "pane.below" };
         let mut line = Line::of(" ", Role::Text);
         let role = if below.fresh { Role::Accent } else { Role::Dim };

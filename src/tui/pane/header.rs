@@ -47,7 +47,7 @@ pub fn draw(area: Rect, buffer: &mut Buffer, look: &Look<'_>, facts: &Facts, wai
 
 fn dot(line: &mut Line, look: &Look<'_>) {
     if !line.is_empty() {
-        line.push(if look.ascii { " - " } else { " · " }, Role::Dim);
+        line.push(look.glyphs().dot, Role::Dim);
     }
 }
 
@@ -105,8 +105,7 @@ fn right(look: &Look<'_>, facts: &Facts, waits: usize, detail: Detail) -> Line {
     }
     if waits > 0 {
         dot(&mut line, look);
-        let mark = if look.ascii { "* " } else { "● " };
-        line.push(mark, Role::Waiting);
+        line.push(look.glyphs().waiting, Role::Waiting).push(" ", Role::Waiting);
         line.push(&look.strings.fill("pane.waits", &[("count", &waits.to_string())]), Role::Waiting);
     }
     line

@@ -72,10 +72,13 @@ impl Status {
 pub fn notice_line(notice: &Notice, look: &Look<'_>) -> Line {
     let (mark, role) = match notice.level {
         Level::Info => ("", Role::Text),
-        Level::Warning => ("! ", Role::Warning),
-        Level::Error => (if look.ascii { "x " } else { "✗ " }, Role::Bad),
+        Level::Warning => (look.glyphs().warning, Role::Warning),
+        Level::Error => (look.glyphs().bad, Role::Bad),
     };
     let mut line = Line::of(mark, role);
+    if !line.is_empty() {
+        line.push(" ", role);
+    }
     line.push(&look.strings.render(&notice.text), role);
     line
 }

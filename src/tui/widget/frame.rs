@@ -38,7 +38,7 @@ pub fn rule(area: Rect, buffer: &mut Buffer, look: &Look<'_>, lit: Lit, left: &L
     if area.is_empty() {
         return;
     }
-    let symbol = if look.ascii { "-" } else { "─" };
+    let symbol = look.glyphs().line;
     let style = look.theme.style(lit.border());
     for x in area.x..area.right() {
         buffer.set_string(x, area.y, symbol, style);
@@ -92,7 +92,9 @@ pub fn sheet(area: Rect, buffer: &mut Buffer, look: &Look<'_>, title: &Line, rig
     }
     let last = Rect { y: area.bottom() - 1, height: 1, ..area }.inner(Margin::new(1, 0));
     hints.draw(last, buffer, look.theme);
-    Rect { y: area.y + 1, height: area.height - 2, ..area }.inner(Margin::new(1, 0))
+    // A row of air where there is room for it.
+    let air = u16::from(area.height > 18);
+    Rect { y: area.y + 1 + air, height: area.height - 2 - 2 * air, ..area }.inner(Margin::new(1, 0))
 }
 
 /// A card of this size in the upper middle of the area, with a line around it and its hints in the lower one. Returns the content's area.
@@ -110,13 +112,14 @@ pub fn card(
     let place = Rect::new(area.x + (area.width - columns) / 2, y, columns, rows);
     shade(area, buffer, look);
     blank(place, buffer, look);
-    let [corners, side] = if look.ascii { [["+", "+", "+", "+"], ["|"; 4]] } else { [["╭", "╮", "╰", "╯"], ["│"; 4]] };
+    let side = look.glyphs().column;
+    let corners = if joins(look) { ["╭", "╮", "╰", "╯"] } else { ["+"; 4] };
     let style = look.theme.style(Lit::Bright.border());
     rule(Rect { height: 1, ..place }, buffer, look, Lit::Bright, title, &Line::new());
     rule(Rect { y: place.bottom() - 1, height: 1, ..place }, buffer, look, Lit::Bright, hints, &Line::new());
     for y in place.y + 1..place.bottom() - 1 {
-        buffer.set_string(place.x, y, side[0], style);
-        buffer.set_string(place.right() - 1, y, side[0], style);
+        buffer.set_string(place.x, y, side, style);
+        buffer.set_string(place.right() - 1, y, side, style);
     }
     let ends = [
         (place.x, place.y),
@@ -130,6 +133,16 @@ pub fn card(
     place.inner(Margin::new(2, 1))
 }
 
+/// Whether lines can be joined: not in ASCII, nor where each of their pieces takes two columns.
+pub fn joins(look: &Look<'_>) -> bool {
+    look.glyphs().line == "─"
+}
+
+/// Arrows in words.
+fn named(key: &str) -> String {
+    key.replace("↑↓", "Up/Down").replace("←→", "Left/Right").replace('↑', "Up").replace('↓', "Down")
+}
+
 /// Keys with what they do, for a line of hints: `Esc back · ↑↓ scroll`.
 pub fn hints(look: &Look<'_>, keys: &[(&str, &str)]) -> Line {
     let mut line = Line::new();
@@ -138,9 +151,10 @@ pub fn hints(look: &Look<'_>, keys: &[(&str, &str)]) -> Line {
             continue;
         }
         if !line.is_empty() {
-            line.push(if look.ascii { " - " } else { " · " }, Role::Dim);
+            line.push(look.glyphs().dot, Role::Dim);
         }
-        line.push(key, Role::Key).push(" ", Role::Dim).push(look.strings.get(text), Paint::from(Role::Dim));
+        let key = if look.ascii { named(key) } else { (*key).to_owned() };
+        line.push(&key, Role::Key).push(" ", Role::Dim).push(look.strings.get(text), Paint::from(Role::Dim));
     }
     line
 }

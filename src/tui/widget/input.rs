@@ -415,13 +415,12 @@ impl Input {
             let Some(stretch) = self.layout(area.width).get(top + usize::from(y)).copied() else { break };
             let mut x = 0_u16;
             for (text, _) in self.pieces(stretch) {
-                let is_label = text.graphemes(true).nth(1).is_some();
+                let is_label = matches!(text, Cow::Borrowed(label) if self.labels.iter().any(|l| l == label));
                 let style = theme.style(if is_label { Paint::from(Role::Accent) } else { paint });
-                for grapheme in text.graphemes(true) {
-                    let columns = width::of_grapheme(grapheme);
+                for (piece, columns) in width::pieces(&text) {
                     let next = x + columns;
                     if x >= skip && next - skip <= area.width && columns > 0 {
-                        width::put(buffer, area.x + x - skip, area.y + y, grapheme, columns, style);
+                        width::put(buffer, area.x + x - skip, area.y + y, piece, columns, style);
                     }
                     x = next;
                 }

@@ -4,7 +4,6 @@ use crate::tui::text::{Row, RowBuilder, sanitize, width};
 use crate::tui::theme::{Paint, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use unicode_segmentation::UnicodeSegmentation;
 
 /// A line being built.
 #[derive(Debug, Default, Clone)]
@@ -54,7 +53,7 @@ impl Line {
         self.pieces.is_empty()
     }
 
-    /// The finished row, no wider than `room`; what was cut is said by `…` (`ascii`: `~`).
+    /// The finished row, no wider than `room`; what was cut is said by `…`.
     pub fn fit(&self, room: u16, ellipsis: &str) -> Row {
         let mut builder = RowBuilder::default();
         if self.width <= room {
@@ -65,12 +64,12 @@ impl Line {
         }
         let room = room.saturating_sub(width::of(ellipsis));
         for (text, paint) in &self.pieces {
-            for grapheme in text.graphemes(true) {
-                if builder.width() + width::of_grapheme(grapheme) > room {
+            for (piece, columns) in width::pieces(text) {
+                if builder.width() + columns > room {
                     builder.push(ellipsis, *paint);
                     return builder.finish(0..0);
                 }
-                builder.push(grapheme, *paint);
+                builder.push(piece, *paint);
             }
         }
         builder.finish(0..0)
@@ -104,17 +103,16 @@ pub fn wrap(text: &str, room: u16) -> Vec<String> {
         let (mut line, mut columns) = (String::new(), 0);
         // Byte behind the last space, and the column there.
         let mut fold = (0, 0);
-        for grapheme in clean.graphemes(true) {
-            let wide = width::of_grapheme(grapheme);
-            if columns + wide > room && grapheme != " " {
+        for (piece, wide) in width::pieces(&clean) {
+            if columns + wide > room && piece != " " {
                 let (at, used) = if fold.0 > 0 { fold } else { (line.len(), columns) };
                 let rest = line.split_off(at);
                 out.push(line.trim_end().to_owned());
                 (line, columns, fold) = (rest, columns - used, (0, 0));
             }
-            line.push_str(grapheme);
+            line.push_str(piece);
             columns += wide;
-            if grapheme == " " {
+            if piece == " " {
                 fold = (line.len(), columns);
             }
         }

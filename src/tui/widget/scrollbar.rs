@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 /// Draws the thumb into a column.
 pub fn draw(area: Rect, buffer: &mut Buffer, look: &Look<'_>, scroll: Scroll) {
     let Some((from, rows)) = thumb(area.height, scroll) else { return };
-    let symbol = if look.ascii { "|" } else { "▐" };
+    let symbol = if look.glyphs().line == "-" { "|" } else { "▐" };
     for y in from..from + rows {
         buffer.set_string(area.x, area.y + y, symbol, look.theme.style(Role::Border));
     }

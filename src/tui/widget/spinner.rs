@@ -4,14 +4,12 @@ use crate::tui::frame::SPIN;
 use crate::tui::look::Look;
 use std::time::Instant;
 
-const FINE: [&str; 8] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠇"];
-const PLAIN: [&str; 4] = ["|", "/", "-", "\\"];
-
 /// The symbol of this moment, for something that began then. Still where nothing may move.
 pub fn symbol(since: Instant, look: &Look<'_>) -> &'static str {
-    let frames: &[&'static str] = if look.ascii { &PLAIN } else { &FINE };
+    let glyphs = look.glyphs();
+    let frames = glyphs.spinner;
     if !look.animate {
-        return if look.ascii { "*" } else { "•" };
+        return glyphs.open;
     }
     let step = look.now.saturating_duration_since(since).as_millis() / SPIN.as_millis();
     frames[step as usize % frames.len()]

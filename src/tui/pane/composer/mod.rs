@@ -364,7 +364,7 @@ impl Composer {
     ) -> Position {
         frame::rule(Rect { height: 1, ..area }, buffer, look, lit, left, right);
         let text = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-        let mark = if look.ascii { ">" } else { "›" };
+        let mark = look.glyphs().user;
         let role = if lit == Lit::Bright { Role::Accent } else { Role::Dim };
         Line::of(mark, role).draw(Rect { x: text.x + 1, width: 1, height: 1, ..text }, buffer, look.theme);
         let place = Rect { x: text.x + MARK, width: text.width.saturating_sub(MARK + 1), ..text };
@@ -388,7 +388,7 @@ impl Composer {
             let selected = index == completion.list.selected();
             let row = Rect { y, height: 1, ..place };
             let mut line = Line::new();
-            let pointer = if look.ascii { ">" } else { "›" };
+            let pointer = look.glyphs().user;
             let paint = if selected { Role::Selected } else { Role::Text };
             if selected {
                 buffer.set_style(row, look.theme.style(Role::Selected));
