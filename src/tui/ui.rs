@@ -17,6 +17,7 @@ use crate::tui::frame::Motion;
 use crate::tui::keymap::Context;
 use crate::tui::layer::Layers;
 use crate::tui::layout::{self, Areas, Arrangement, Dock, Wishes};
+use crate::tui::look::Look;
 use crate::tui::msg::{Msg, Presence};
 use crate::tui::outcome::{Effect, Manner, Outcome};
 use crate::tui::pane::composer::{Composer, Wish};
@@ -469,11 +470,11 @@ impl Ui {
         let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits));
         let dock = (!areas.dock.is_empty()).then(|| self.scene.prompts.draw(areas.dock, buffer, &look)).flatten();
         let lit = if focus == Some(Focus::Composer) { Lit::Bright } else { Lit::Dim };
-        let left = working(&look, &self.scene, waits);
+        let left = working(&look, &self.scene, waits, focus);
         let right = hints::queue(&look, self.scene.activity.queued());
         let caret = self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right));
-        if let Some(divider) = areas.divider.filter(|_| areas.dock.is_empty() && frame::joins(&look)) {
-            buffer.set_string(divider.x, areas.composer.y, "┴", look.theme.style(lit.border()));
+        if let Some(divider) = areas.divider {
+            frame::join_below(divider, buffer, &look);
         }
         let line = hints::line(&look, self, focus);
         self.status.draw(areas.hints, buffer, &look, &line);
@@ -499,7 +500,7 @@ impl Ui {
 }
 
 /// What runs, for the composer's rule: a spinner, what it is, for how long, how to stop it.
-fn working(look: &crate::tui::look::Look<'_>, scene: &Scene, waits: usize) -> Line {
+fn working(look: &Look<'_>, scene: &Scene, waits: usize, focus: Option<Focus>) -> Line {
     let mut line = Line::new();
     let (Some(text), Some(since)) = (scene.activity.text(look, waits), scene.activity.since()) else { return line };
     let (mark, role) = if waits > 0 {
@@ -512,7 +513,9 @@ fn working(look: &crate::tui::look::Look<'_>, scene: &Scene, waits: usize) -> Li
     if waits == 0 {
         line.push(dot, Role::Dim).push(&spinner::elapsed(since, look), Role::Dim);
     }
-    if let Some(key) = look.keymap.label(Context::Global, Command::Escape) {
+    // Elsewhere the same key closes something else first.
+    let escape = look.keymap.label(Context::Global, Command::Escape).filter(|_| focus == Some(Focus::Composer));
+    if let Some(key) = escape {
         line.push(dot, Role::Dim).push(&key, Role::Key).push(" ", Role::Dim);
         line.push(look.strings.get("pane.hint_interrupts"), Role::Dim);
     }

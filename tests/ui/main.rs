@@ -1,4 +1,5 @@
 //! The program on screen, without a terminal: headless `Ui`, pressed keys, snapshots.
 
+mod focus;
 mod script;
 mod stage;

@@ -138,6 +138,15 @@ pub fn joins(look: &Look<'_>) -> bool {
     look.glyphs().line == "─"
 }
 
+/// Joins a vertical line to the horizontal one that it ends at, if it does.
+pub fn join_below(divider: Rect, buffer: &mut Buffer, look: &Look<'_>) {
+    if let Some(cell) = buffer.cell_mut((divider.x, divider.bottom())).filter(|_| joins(look)) {
+        if cell.symbol() == look.glyphs().line {
+            cell.set_symbol("┴");
+        }
+    }
+}
+
 /// Arrows in words.
 fn named(key: &str) -> String {
     key.replace("↑↓", "Up/Down").replace("←→", "Left/Right").replace('↑', "Up").replace('↓', "Down")
