@@ -12,6 +12,7 @@ use crate::domain::prompt::{Answer, Approval, PromptKind};
 use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -142,7 +143,7 @@ impl Card {
         each!(self, card => card.title(place, look))
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> String {
+    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
         match self {
             Self::Approval(card) => card.hints(look),
             Self::Form(card) => card.hints(look),

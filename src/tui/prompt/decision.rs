@@ -13,6 +13,7 @@ use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::text::Row;
 use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 use crate::tui::widget::input::{self, Input};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -180,6 +181,15 @@ impl DecisionCard {
         }
     }
 
+    /// What there is to know where nothing failed.
+    fn explains(&self) -> &'static str {
+        match self.decision {
+            Decision::StepLimit { .. } => "prompt.decide.limit_why",
+            Decision::Repeated { .. } => "prompt.decide.repeated_why",
+            _ => "prompt.decide.off_format_where",
+        }
+    }
+
     pub(super) fn summary(&self, place: Place, look: &Look<'_>) -> Summary {
         Summary { head: self.headline(place.left, look), rest: self.error(look).unwrap_or_default() }
     }
@@ -188,7 +198,7 @@ impl DecisionCard {
         vec![(self.headline(place.left, look), Role::TitleFocused)]
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> String {
+    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
         let hints = Hints::new(look);
         if self.writing == Writing::Yes {
             return hints
@@ -204,14 +214,12 @@ impl DecisionCard {
             .finish()
     }
 
-    fn rows(&self, place: Place, columns: u16, look: &Look<'_>) -> Vec<Row> {
+    fn rows(&self, columns: u16, look: &Look<'_>) -> Vec<Row> {
         let mut lines = Lines::new(columns);
         if let Some(error) = self.error(look) {
             lines.text(&error, Role::Text);
-        } else if matches!(self.decision, Decision::OffFormat) {
-            lines.text(look.strings.get("prompt.decide.off_format_where"), Role::Text);
         } else {
-            lines.text(&self.headline(place.left, look), Role::Text);
+            lines.text(look.strings.get(self.explains()), Role::Text);
         }
         lines.finish()
     }
@@ -223,12 +231,12 @@ impl DecisionCard {
         }
     }
 
-    pub(super) fn height(&mut self, columns: u16, place: Place, look: &Look<'_>) -> u16 {
-        panel::height(self.rows(place, panel::columns(columns), look).len(), self.pinned(columns, look))
+    pub(super) fn height(&mut self, columns: u16, _: Place, look: &Look<'_>) -> u16 {
+        panel::height(self.rows(panel::columns(columns), look).len(), self.pinned(columns, look))
     }
 
-    pub(super) fn draw(&mut self, area: Rect, place: Place, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
-        let rows = self.rows(place, panel::columns(area.width), look);
+    pub(super) fn draw(&mut self, area: Rect, _: Place, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
+        let rows = self.rows(panel::columns(area.width), look);
         let pinned = self.pinned(area.width, look);
         let rest = panel::draw_body(&rows, pinned, &mut self.page, area, buffer, look);
         if self.writing == Writing::No {

@@ -9,13 +9,14 @@ use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::text::{Row, RowBuilder, sanitize, width};
 use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use std::time::Duration;
 
 /// Fewest rows in which hints are still shown.
-const HINTS_FROM: u16 = 6;
+const HINTS_FROM: u16 = 5;
 
 /// What stands in the line of hints.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,10 +45,10 @@ pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buff
     let mut right = RowBuilder::default();
     if place.of > 1 {
         let count = look.strings.fill("prompt.waiting", &[("count", &place.of.to_string())]);
-        right.push(&count, Role::Waiting).push(&format!(" {} ", g.dot), Role::Dim);
+        right.push(&count, Role::Waiting).push(g.dot, Role::Dim);
     }
     if let Some(left) = place.left.filter(|_| matches!(card, Card::Form(_) | Card::Link(_))) {
-        right.push(&clock(left), Role::Dim).push(&format!(" {} ", g.dot), Role::Dim);
+        right.push(&clock(left), Role::Dim).push(g.dot, Role::Dim);
     }
     let key = key_name(look, Context::Global, Command::OpenWaiting).unwrap_or_default();
     right.push(&key, Role::Key).push(" ", Role::Text);
@@ -63,7 +64,7 @@ pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buff
     let rest = sanitize::line(&rest).into_owned();
     let room = area.width.saturating_sub(right_columns + row.width() + 4);
     if !rest.is_empty() && room >= 8 {
-        row.push(&format!(" {} ", g.dot), Role::Dim).push(&fit(&rest, room, g.more), Role::Dim);
+        row.push(g.dot, Role::Dim).push(&fit(&rest, room, g.more), Role::Dim);
     }
     row.push(" ", Role::Text);
     rule(&mut row, area.width.saturating_sub(right_columns), Role::Border, look);
@@ -98,12 +99,8 @@ pub(super) fn draw_open(
     let hints = u16::from(area.height >= HINTS_FROM || matches!(foot, Foot::Says(_)));
     let title_area = Rect { height: 1, ..area };
     let margin = u16::from(area.width > 2);
-    let inner = Rect {
-        x: area.x + margin,
-        y: area.y + 1,
-        width: area.width - 2 * margin,
-        height: area.height - 1 - hints,
-    };
+    let inner =
+        Rect { x: area.x + margin, y: area.y + 1, width: area.width - 2 * margin, height: area.height - 1 - hints };
     let caret = card.draw(inner, place, buffer, look);
     draw_title(card, place, title_area, buffer, look);
     if hints > 0 {
@@ -141,7 +138,7 @@ fn title_right(card: &Card, place: Place, look: &Look<'_>) -> Row {
     }
     if place.of > 1 && !matches!(card, Card::Form(_)) {
         if !row.is_empty() {
-            row.push(&format!(" {} ", glyphs(look).dot), Role::Dim);
+            row.push(glyphs(look).dot, Role::Dim);
         }
         let args = [("at", place.at.to_string()), ("count", place.of.to_string())];
         let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -154,17 +151,17 @@ fn draw_hints(card: &Card, foot: &Foot, area: Rect, buffer: &mut Buffer, look: &
     let more = glyphs(look).more;
     let below = card.below();
     let right = if below > 0 {
-        let key = if look.ascii { "v" } else { "↓" };
-        Row::plain(format!("{key} {below} PgDn"), Role::Accent)
+        let key = if area.width < 60 { "" } else { " PgDn" };
+        Row::plain(format!("{} {below}{key}", glyphs(look).down), Role::Accent)
     } else {
         Row::default()
     };
     let room = area.width.saturating_sub(if right.width > 0 { right.width + 2 } else { 0 });
-    let (text, role) = match foot {
-        Foot::Hints => (card.hints(look), Role::Dim),
-        Foot::Says(text) => (text.clone(), Role::Warning),
+    let line = match foot {
+        Foot::Hints => card.hints(look),
+        Foot::Says(text) => Line::of(text, Role::Warning),
     };
-    Row::plain(fit(&text, room, more), role).draw(area, buffer, look.theme);
+    line.fit(room, more).draw(area, buffer, look.theme);
     let x = area.right().saturating_sub(right.width);
     right.draw(Rect { x, width: right.width, ..area }, buffer, look.theme);
 }

@@ -3,12 +3,13 @@
 use super::card::{Act, Place, Summary, Title};
 use super::form::{FormOutcome, FormView, Purpose};
 use super::lines::first_line;
-use crate::domain::form::{FieldError, Form};
 use crate::domain::ServerName;
+use crate::domain::form::{FieldError, Form};
 use crate::domain::prompt::{Answer, FormRequest};
 use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -79,13 +80,20 @@ impl FormCard {
         let asks = look.strings.fill("prompt.form.asks", &[("server", self.server.as_str())]);
         let mut title = vec![(asks, Role::TitleFocused)];
         if place.of > 1 {
-            title.push((format!(" ({})", look.strings.fill("prompt.at_of", &[("at", &place.at.to_string()), ("count", &place.of.to_string())])), Role::Dim));
+            title.push((
+                format!(
+                    " ({})",
+                    look.strings
+                        .fill("prompt.at_of", &[("at", &place.at.to_string()), ("count", &place.of.to_string())])
+                ),
+                Role::Dim,
+            ));
         }
         title
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> String {
-        self.view.hints(look)
+    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
+        self.view.hint_line(look)
     }
 
     pub(super) fn height(&mut self, columns: u16, _: Place, look: &Look<'_>) -> u16 {

@@ -5,8 +5,11 @@
 use crate::tui::command::Command;
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
+use crate::tui::text::glyph::Signs;
+use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 
-/// A set of symbols.
+/// The signs of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Glyphs {
     pub waits: &'static str,
@@ -14,6 +17,7 @@ pub(super) struct Glyphs {
     pub cross: &'static str,
     pub warning: &'static str,
     pub rule: &'static str,
+    /// Between things in a line, with its spaces.
     pub dot: &'static str,
     pub dash: &'static str,
     pub minus: &'static str,
@@ -28,49 +32,30 @@ pub(super) struct Glyphs {
     pub down: &'static str,
 }
 
-const FINE: Glyphs = Glyphs {
-    waits: "●",
-    pointer: "›",
-    cross: "✗",
-    warning: "!",
-    rule: "─",
-    dot: "·",
-    dash: "–",
-    minus: "−",
-    more: "…",
-    open: "⟨",
-    close: "⟩",
-    radio: ["( )", "(•)"],
-    check: ["[ ]", "[x]"],
-    bar: "▎",
-    thumb: "┃",
-    up: "↑",
-    down: "↓",
-};
-
-const PLAIN: Glyphs = Glyphs {
-    waits: "*",
-    pointer: ">",
-    cross: "x",
-    warning: "!",
-    rule: "-",
-    dot: "-",
-    dash: "-",
-    minus: "-",
-    more: "...",
-    open: "<",
-    close: ">",
-    radio: ["( )", "(o)"],
-    check: ["[ ]", "[x]"],
-    bar: "|",
-    thumb: "#",
-    up: "^",
-    down: "v",
-};
-
 /// The symbols of this frame.
-pub(super) fn glyphs(look: &Look<'_>) -> &'static Glyphs {
-    if look.ascii { &PLAIN } else { &FINE }
+pub(super) fn glyphs(look: &Look<'_>) -> Glyphs {
+    let base = Signs::of(look).glyphs();
+    let fine = !look.ascii;
+    let pick = |symbol: &'static str, plain: &'static str| if fine { symbol } else { plain };
+    Glyphs {
+        waits: base.waiting,
+        pointer: base.user,
+        cross: base.bad,
+        warning: base.warning,
+        rule: base.line,
+        dot: base.dot,
+        dash: pick("–", "-"),
+        minus: pick("−", "-"),
+        more: base.more,
+        open: pick("⟨", "<"),
+        close: pick("⟩", ">"),
+        radio: ["( )", pick("(•)", "(o)")],
+        check: ["[ ]", "[x]"],
+        bar: base.current,
+        thumb: pick("┃", "#"),
+        up: pick("↑", "^"),
+        down: base.down,
+    }
 }
 
 /// The name of a command's key in a context; `None` where it has none.
@@ -85,12 +70,12 @@ pub(super) fn key_name(look: &Look<'_>, context: Context, command: Command) -> O
 /// Builds the line of hints: `Enter next · Esc cancel`.
 pub(super) struct Hints<'a> {
     look: &'a Look<'a>,
-    text: String,
+    line: Line,
 }
 
 impl<'a> Hints<'a> {
     pub(super) fn new(look: &'a Look<'a>) -> Self {
-        Self { look, text: String::new() }
+        Self { look, line: Line::new() }
     }
 
     /// Adds a command's key with what it does; nothing where the command has no key.
@@ -118,18 +103,14 @@ impl<'a> Hints<'a> {
     /// Adds keys that no keymap names.
     #[must_use]
     pub(super) fn keys(mut self, keys: &str, text: &str) -> Self {
-        if !self.text.is_empty() {
-            self.text.push(' ');
-            self.text.push_str(glyphs(self.look).dot);
-            self.text.push(' ');
+        if !self.line.is_empty() {
+            self.line.push(glyphs(self.look).dot, Role::Dim);
         }
-        self.text.push_str(keys);
-        self.text.push(' ');
-        self.text.push_str(self.look.strings.get(text));
+        self.line.push(keys, Role::Key).push(" ", Role::Dim).push(self.look.strings.get(text), Role::Dim);
         self
     }
 
-    pub(super) fn finish(self) -> String {
-        self.text
+    pub(super) fn finish(self) -> Line {
+        self.line
     }
 }

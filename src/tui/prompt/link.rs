@@ -13,8 +13,9 @@ use crate::tui::command::Command;
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
-use crate::tui::text::{Row, width};
+use crate::tui::text::Row;
 use crate::tui::theme::{Paint, Role};
+use crate::tui::widget::Line;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -64,7 +65,11 @@ struct Target {
 impl Target {
     fn new(text: &str) -> Self {
         let Ok(url) = Url::parse(text) else {
-            return Self { parts: [text.to_owned(), String::new(), String::new()], odd: vec![Odd::Unreadable], can_open: false };
+            return Self {
+                parts: [text.to_owned(), String::new(), String::new()],
+                odd: vec![Odd::Unreadable],
+                can_open: false,
+            };
         };
         let can_open = matches!(url.scheme(), "http" | "https") && url.has_host();
         let mut odd = Vec::new();
@@ -84,7 +89,9 @@ impl Target {
             odd.push(Odd::User);
         }
         match url.host() {
-            Some(Host::Domain(name)) if name.split('.').any(|label| label.starts_with("xn--")) => odd.push(Odd::Disguised),
+            Some(Host::Domain(name)) if name.split('.').any(|label| label.starts_with("xn--")) => {
+                odd.push(Odd::Disguised)
+            }
             Some(Host::Ipv4(_) | Host::Ipv6(_)) if !local => odd.push(Odd::Address),
             _ => {}
         }
@@ -125,7 +132,8 @@ enum Way {
 
 impl LinkCard {
     pub(super) fn new(request: LinkRequest) -> Self {
-        let mut card = Self { target: Target::new(&request.url), request, menu: Menu::default(), page: Page::default() };
+        let mut card =
+            Self { target: Target::new(&request.url), request, menu: Menu::default(), page: Page::default() };
         // `Enter` is *done*, as promised; opening takes a key of its own.
         let done = card.ways().iter().position(|way| *way == Way::Done);
         card.menu.highlight(done.unwrap_or(0));
@@ -192,7 +200,7 @@ impl LinkCard {
         vec![(self.summary(place, look).head, Role::TitleFocused)]
     }
 
-    pub(super) fn hints(look: &Look<'_>) -> String {
+    pub(super) fn hints(look: &Look<'_>) -> Line {
         super::glyph::Hints::new(look)
             .pair(Context::Call, [Command::Up, Command::Down], "prompt.key.choose")
             .key(Context::Call, Command::Confirm, "prompt.key.confirm")
@@ -210,12 +218,12 @@ impl LinkCard {
         let dim: Paint = Role::Dim.into();
         let pieces: [Piece<'_>; 3] =
             [(before, dim), (host, Role::Link.with(Modifier::BOLD | Modifier::UNDERLINED)), (after, dim)];
-        lines.hanging(&pieces, 0, Break::Anywhere);
+        lines.hanging(&[], &pieces, Break::Anywhere);
         let mark = glyphs(look).warning;
         for odd in &self.target.odd {
             let text = look.strings.get(odd.key());
             let warning: Paint = Role::Warning.into();
-            lines.hanging(&[(mark, warning), (" ", warning), (text, warning)], width::of(mark) + 1, Break::Words);
+            lines.hanging(&[(mark, warning), (" ", warning)], &[(text, warning)], Break::Words);
         }
         lines.finish()
     }

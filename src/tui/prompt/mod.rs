@@ -128,7 +128,11 @@ impl Prompts {
             }
             return Vec::new();
         }
-        if ran_out && !matches!(entry.card, Card::Decision(_)) { vec![Effect::Notice(Notice::warning(says))] } else { Vec::new() }
+        if ran_out && !matches!(entry.card, Card::Decision(_)) {
+            vec![Effect::Notice(Notice::warning(says))]
+        } else {
+            Vec::new()
+        }
     }
 
     /// Forgets everything: another session is shown now.
@@ -207,7 +211,7 @@ impl Prompts {
             None => return Outcome::Ignored,
             Some((Opened::Ended(..), _)) => return self.key_after_end(key, look),
             Some((Opened::Waiting(id), quiet)) => {
-                if !is_global(key, look) && !quiet.hears(now) {
+                if !is_global(key, look) && !quiet.hears(key, now) {
                     return Outcome::Consumed;
                 }
                 *id
@@ -230,7 +234,13 @@ impl Prompts {
                 Outcome::Close(Vec::new())
             }
             Act::Answer(answer) => self.answer(id, answer, key, now),
-            Act::Do(effects) => if self.admits(key, now) { Outcome::Emit(effects) } else { Outcome::Consumed },
+            Act::Do(effects) => {
+                if self.admits(key, now) {
+                    Outcome::Emit(effects)
+                } else {
+                    Outcome::Consumed
+                }
+            }
         }
     }
 
@@ -365,7 +375,8 @@ impl Prompts {
             Some((Opened::Waiting(id), quiet)) => {
                 let place = self.queue.place(*id, now);
                 let early = quiet.has_refused();
-                let foot = if early { Foot::Says(look.strings.get("prompt.too_early").to_owned()) } else { Foot::Hints };
+                let foot =
+                    if early { Foot::Says(look.strings.get("prompt.too_early").to_owned()) } else { Foot::Hints };
                 let entry = self.queue.get_mut(*id)?;
                 dock::draw_open(&mut entry.card, (place, &foot), area, buffer, look)
             }

@@ -43,6 +43,9 @@ pub(super) fn draw_body_keeping(
 ) -> Rect {
     let total = body.len().min(usize::from(u16::MAX)) as u16;
     let least = total.min(area.height.div_ceil(2));
+    // On little room the first thing to go is the line that explains.
+    let tight = total.saturating_add(pinned) > area.height && pinned > 1;
+    let pinned = pinned - u16::from(tight);
     let pinned = pinned.min(area.height - least.min(area.height));
     let air = u16::from(total > 0 && total + pinned < area.height);
     let window = Rect { height: (area.height - pinned - air).min(total), ..area };
@@ -81,7 +84,13 @@ pub(super) fn scroll_key(key: KeyEvent, page: &mut Page, look: &Look<'_>) -> boo
 }
 
 /// Draws a text being written, with a mark before it; returns where its caret stands.
-pub(super) fn draw_input(input: &mut Input, mark: &str, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
+pub(super) fn draw_input(
+    input: &mut Input,
+    mark: &str,
+    area: Rect,
+    buffer: &mut Buffer,
+    look: &Look<'_>,
+) -> Option<Position> {
     let margin = width::of(mark) + 1;
     if area.is_empty() || area.width <= margin + 1 {
         return None;
@@ -106,7 +115,7 @@ pub(super) fn draw_line(pieces: &[(&str, Role)], area: Rect, buffer: &mut Buffer
     let mut last = 0;
     for (text, role) in pieces {
         last = row.width();
-        row.push(text, (*role));
+        row.push(text, *role);
     }
     row.finish(0..0).draw(area, buffer, look.theme);
     Some(Position::new(area.x + last.min(area.width - 1), area.y))

@@ -11,8 +11,9 @@ use crate::domain::prompt::{Answer, Question};
 use crate::tui::command::Command;
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
-use crate::tui::text::{Row, width};
+use crate::tui::text::Row;
 use crate::tui::theme::{Paint, Role};
+use crate::tui::widget::Line;
 use crate::tui::widget::input::{self, Input, Typed};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -121,7 +122,7 @@ impl QuestionCard {
         vec![(look.strings.get("prompt.question.asks").to_owned(), Role::TitleFocused)]
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> String {
+    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
         let hints = Hints::new(look);
         let hints = if self.question.options.is_empty() {
             hints
@@ -152,8 +153,8 @@ impl QuestionCard {
             let number = format!("{} ", index + 1);
             let paint: Paint = if here { Role::Selected.with(Modifier::BOLD) } else { Role::Text.into() };
             let mark = if here { pointer } else { " " };
-            let pieces = [(mark, Role::Accent.into()), (number.as_str(), Role::Key.into()), (option.trim(), paint)];
-            lines.hanging(&pieces, 1 + width::of(&number), Break::Words);
+            let prefix = [(mark, Role::Accent.into()), (number.as_str(), Role::Key.into())];
+            lines.hanging(&prefix, &[(option.trim(), paint)], Break::Words);
             if here {
                 keep = (from, lines.len() as u16);
             }

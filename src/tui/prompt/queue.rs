@@ -39,7 +39,8 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn push(&mut self, prompt: Prompt, now: Instant) {
         let expires = prompt.expires_ms.map(|ms| now + Duration::from_millis(ms));
-        let mut entry = Entry { id: prompt.id, call: prompt.call, card: Card::new(prompt.kind), expires, front_since: None };
+        let mut entry =
+            Entry { id: prompt.id, call: prompt.call, card: Card::new(prompt.kind), expires, front_since: None };
         if let Card::Form(card) = &mut entry.card
             && let Some(at) = self.kept.iter().position(|(server, form, _)| card.is_like(server, form))
         {

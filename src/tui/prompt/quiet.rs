@@ -1,12 +1,12 @@
 //! When a key may answer: no call is approved by a key that was meant for something else.
 //!
-//! The rule, for keys that would *answer* (or open a URL); moving, scrolling and typing into an opened card is never held up:
+//! The rule is for keys that would *answer* (or open a URL); moving, scrolling and typing are held up only where it says so:
 //! - A key that comes by itself from being held down (reported as a repeat) never answers.
 //! - A prompt that opened because the one before it was answered takes no key at all for [`UNSEEN`]: nobody can have read it, so what is typed
 //!   ahead (`yy`) is for nothing. The same holds after a prompt was opened that had stood at the front for less than [`super::STANDS`], and for
 //!   answers after its content was replaced (edited arguments were checked anew).
-//! - `Enter` may have opened it, and the key that answered the one before may still be held: they answer only after [`HELD`]. A held key's
-//!   first repeat comes within that time on common settings.
+//! - `Enter` may have opened it, and the key that answered the one before may still be held down: until [`HELD`] has passed, or another key was
+//!   pressed, that key is not taken. A held key's first repeat comes within that time on common settings.
 //! - A key that came too early must be followed by [`PAUSE`] without one: a held key never gets through, however long it is held.
 
 use crate::tui::keymap::Chord;
@@ -38,25 +38,22 @@ pub(super) struct Quiet {
     ready: Instant,
     /// No key at all before.
     deaf_until: Option<Instant>,
-    /// This key (it may be held) does not answer before.
-    held: (Chord, Instant),
+    /// This key may be held down, until then.
+    held: Option<(Chord, Instant)>,
     /// A key came too early, and none that counted since.
     refused: bool,
-}
-
-fn enter() -> Chord {
-    Chord::from(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE))
 }
 
 impl Quiet {
     pub(super) fn new(opening: Opening, now: Instant) -> Self {
         let unseen = now + UNSEEN;
+        let enter = Chord::from(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
         let (ready, deaf_until, key) = match opening {
-            Opening::Seen => (now, None, enter()),
-            Opening::Fresh => (unseen, None, enter()),
+            Opening::Seen => (now, None, enter),
+            Opening::Fresh => (unseen, None, enter),
             Opening::After(key) => (unseen, Some(unseen), key),
         };
-        Self { ready, deaf_until, held: (key, now + HELD), refused: false }
+        Self { ready, deaf_until, held: Some((key, now + HELD)), refused: false }
     }
 
     /// The content was replaced.
@@ -66,32 +63,35 @@ impl Quiet {
 
     /// A key changed what the same key would do next (it went into a confirmation): it may be held.
     pub(super) fn turned(&mut self, key: KeyEvent, now: Instant) {
-        self.held = (Chord::from(key), now + HELD);
+        self.held = Some((Chord::from(key), now + HELD));
     }
 
-    /// Whether keys are taken at all.
-    pub(super) fn hears(&mut self, now: Instant) -> bool {
-        if self.deaf_until.is_some_and(|until| now < until) {
+    /// Whether this key is taken at all.
+    pub(super) fn hears(&mut self, key: KeyEvent, now: Instant) -> bool {
+        let chord = Chord::from(key);
+        // A key repeats only as long as no other one is pressed.
+        self.held = self.held.filter(|(held, until)| *held == chord && now < *until);
+        let deaf = self.deaf_until.is_some_and(|until| now < until);
+        if let Some((_, until)) = &mut self.held {
+            *until = (*until).max(now + PAUSE);
+        }
+        if deaf {
+            self.deaf_until = self.deaf_until.max(Some(now + PAUSE));
+        }
+        if deaf || self.held.is_some() {
             self.refuse(now);
-            self.deaf_until = self.deaf_until.map(|until| until.max(now + PAUSE));
             return false;
         }
         self.refused = false;
         true
     }
 
-    /// Whether this key answers.
+    /// Whether this key, which was heard, answers.
     pub(super) fn admits(&mut self, key: KeyEvent, now: Instant) -> bool {
-        let same = Chord::from(key) == self.held.0;
-        let ready = if same { self.ready.max(self.held.1) } else { self.ready };
-        if key.kind == KeyEventKind::Repeat || now < ready {
+        if key.kind == KeyEventKind::Repeat || now < self.ready {
             self.refuse(now);
-            if same {
-                self.held.1 = self.held.1.max(now + PAUSE);
-            }
             return false;
         }
-        self.refused = false;
         true
     }
 
@@ -122,21 +122,26 @@ mod tests {
     fn what_was_seen_is_answered_at_once_but_not_by_the_key_that_opened_it() {
         let now = Instant::now();
         let mut quiet = Quiet::new(Opening::Seen, now);
-        assert!(quiet.hears(now) && quiet.admits(key('y'), now));
         let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
-        assert!(!quiet.admits(enter, now + ms(500)));
-        assert!(quiet.admits(enter, now + ms(701)));
+        assert!(!quiet.hears(enter, now + ms(500)));
+        assert!(quiet.hears(enter, now + ms(701)) && quiet.admits(enter, now + ms(701)));
+        let mut quiet = Quiet::new(Opening::Seen, now);
+        assert!(quiet.hears(key('y'), now) && quiet.admits(key('y'), now));
+        // Another key in between: this one is not held.
+        assert!(quiet.hears(enter, now + ms(50)) && quiet.admits(enter, now + ms(50)));
     }
 
     #[test]
     fn typing_ahead_answers_nothing() {
         let now = Instant::now();
         let mut quiet = Quiet::new(Opening::After(Chord::from(key('y'))), now);
-        assert!(!quiet.hears(now + ms(120)));
+        assert!(!quiet.hears(key('y'), now + ms(120)));
         assert!(quiet.has_refused());
-        assert!(quiet.hears(now + ms(310)) && quiet.admits(key('n'), now + ms(310)));
-        assert!(!quiet.admits(key('y'), now + ms(500)));
-        assert!(quiet.admits(key('y'), now + ms(900)));
+        assert!(!quiet.hears(key('y'), now + ms(310)));
+        assert!(quiet.hears(key('y'), now + ms(750)) && quiet.admits(key('y'), now + ms(750)));
+        let mut quiet = Quiet::new(Opening::After(Chord::from(key('y'))), now);
+        assert!(!quiet.hears(key('n'), now + ms(200)));
+        assert!(quiet.hears(key('n'), now + ms(400)) && quiet.admits(key('n'), now + ms(400)));
     }
 
     #[test]
@@ -146,11 +151,11 @@ mod tests {
         // The first repeat after 660 ms, then one every 30.
         for at in (660..5_000).step_by(30) {
             let at = now + ms(at);
-            assert!(!(quiet.hears(at) && quiet.admits(key('y'), at)));
+            assert!(!(quiet.hears(key('y'), at) && quiet.admits(key('y'), at)));
         }
         let mut repeat = key('n');
         repeat.kind = KeyEventKind::Repeat;
-        assert!(!quiet.admits(repeat, now + ms(9_000)));
+        assert!(quiet.hears(repeat, now + ms(9_000)) && !quiet.admits(repeat, now + ms(9_000)));
     }
 
     #[test]
@@ -158,7 +163,7 @@ mod tests {
         let now = Instant::now();
         let mut quiet = Quiet::new(Opening::Seen, now);
         quiet.replaced(now + ms(1_000));
-        assert!(quiet.hears(now + ms(1_100)) && !quiet.admits(key('y'), now + ms(1_100)));
+        assert!(quiet.hears(key('y'), now + ms(1_100)) && !quiet.admits(key('y'), now + ms(1_100)));
         assert!(quiet.admits(key('y'), now + ms(1_301)));
     }
 }

@@ -13,6 +13,7 @@ use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::text::{Row, sanitize, width};
 use crate::tui::theme::{Paint, Role};
+use crate::tui::widget::Line;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -74,7 +75,7 @@ impl TrustCard {
         vec![(self.summary(place, look).head, Role::TitleFocused)]
     }
 
-    pub(super) fn hints(look: &Look<'_>) -> String {
+    pub(super) fn hints(look: &Look<'_>) -> Line {
         Hints::new(look)
             .pair(Context::Call, [Command::Up, Command::Down], "prompt.key.choose")
             .key(Context::Call, Command::Confirm, "prompt.key.confirm")
@@ -103,7 +104,7 @@ impl TrustCard {
                 _ => Role::Dim,
             };
             let sign = format!("{} ", line.sign);
-            lines.hanging(&[(&sign, role.into()), (&line.text, role.into())], 2, Break::Anywhere);
+            lines.hanging(&[(&sign, role.into())], &[(&line.text, role.into())], Break::Anywhere);
         }
         lines.finish()
     }

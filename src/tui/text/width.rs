@@ -49,6 +49,11 @@ pub fn of(text: &str) -> u16 {
     columns.min(usize::from(u16::MAX)) as u16
 }
 
+/// Columns of one grapheme cluster.
+pub fn of_grapheme(cluster: &str) -> u16 {
+    of(cluster)
+}
+
 /// The pieces a text is drawn in, each with its columns: grapheme clusters, taken apart where terminals disagree.
 pub fn pieces(text: &str) -> Pieces<'_> {
     Pieces { rest: text, wide: ambiguous_wide(), joins: JOINS.load(Ordering::Relaxed) }
@@ -114,7 +119,10 @@ fn alone(c: char) -> Option<u16> {
     match c {
         ' '..='~' => Some(1),
         // Hiragana, Katakana, ideographs, Hangul syllables are left to the slow way where they have exceptions.
-        '\u{3001}'..='\u{3029}' | '\u{3041}'..='\u{3096}' | '\u{309b}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'
+        '\u{3001}'..='\u{3029}'
+        | '\u{3041}'..='\u{3096}'
+        | '\u{309b}'..='\u{30ff}'
+        | '\u{4e00}'..='\u{9fff}'
         | '\u{ff01}'..='\u{ff5e}' => Some(2),
         _ => None,
     }

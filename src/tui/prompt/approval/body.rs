@@ -1,14 +1,15 @@
 //! The rows of an approval: warnings, what the call would do, why it asks. Laid out once for a width and kept.
 
 use super::words;
-use crate::domain::policy::{DiffLine, FileDiff, Preview};
+use crate::domain::policy::{FileDiff, Preview};
 use crate::domain::prompt::Approval;
 use crate::strings::Language;
 use crate::tui::look::Look;
 use crate::tui::prompt::form::words as form_words;
 use crate::tui::prompt::glyph::glyphs;
 use crate::tui::prompt::lines::{Break, Lines, Piece};
-use crate::tui::text::{Row, sanitize, width};
+use crate::tui::text::glyph::Signs;
+use crate::tui::text::{Row, diff, sanitize, width};
 use crate::tui::theme::{Paint, Role};
 use ratatui::style::Modifier;
 use serde_json::Value;
@@ -23,11 +24,13 @@ struct Key {
     columns: u16,
     language: Language,
     ascii: bool,
+    /// Widths of characters may change while the program runs.
+    epoch: u8,
 }
 
 impl Key {
     fn new(columns: u16, look: &Look<'_>) -> Self {
-        Self { columns, language: look.strings.language(), ascii: look.ascii }
+        Self { columns, language: look.strings.language(), ascii: look.ascii, epoch: width::epoch() }
     }
 }
 
@@ -72,7 +75,9 @@ fn lay_rule(approval: &Approval, lines: &mut Lines, look: &Look<'_>) {
     let Some(grant) = &approval.check.grant else { return };
     lines.text(look.strings.get("prompt.rule.title"), Role::Text);
     lines.blank();
-    lines.indented(&[(&words::rule(grant, look), Role::Value.with(Modifier::BOLD))], 2, Break::Words);
+    let rule = words::rule(grant, look);
+    let paint = Role::Value.with(Modifier::BOLD);
+    lines.hanging(&[("  ", Paint::default())], &[(&rule, paint)], Break::Words);
     lines.blank();
     let project = look.strings.fill("prompt.rule.project", &[("project", &grant.project)]);
     lines.text(&project, Role::Dim);
@@ -95,13 +100,14 @@ fn lay_call(approval: &Approval, lines: &mut Lines, look: &Look<'_>) {
     if approval.spec.id.server.is_some() {
         let says = look.strings.get("prompt.call.says");
         let annotations = words::annotations(&approval.spec.annotations, look);
-        lines.hanging(&[(says, Role::Dim.into()), (" ", Paint::default()), (&annotations, Role::Dim.into())], 2, Break::Words);
+        lines.text(&format!("{says} {annotations}"), Role::Dim);
     }
     match &approval.check.preview {
         Preview::Arguments => arguments(&approval.call.arguments, lines, look),
-        Preview::Diff(diff) => file(diff, lines, look),
+        Preview::Diff(change) => file(change, lines, look),
         Preview::Command { command, cwd } => {
-            lines.hanging(&[("$ ", Role::Dim.into()), (command, Role::Value.with(Modifier::BOLD))], 2, Break::Anywhere);
+            let paint = Role::Value.with(Modifier::BOLD);
+            lines.hanging(&[("$ ", Role::Dim.into())], &[(command, paint)], Break::Anywhere);
             lines.text(&look.strings.fill("prompt.call.cwd", &[("cwd", cwd)]), Role::Dim);
         }
         Preview::Impossible { why } => {
@@ -116,14 +122,14 @@ fn lay_call(approval: &Approval, lines: &mut Lines, look: &Look<'_>) {
 }
 
 fn marked(lines: &mut Lines, mark: &str, text: &str, role: Role) {
-    let pieces = [(mark, role.with(Modifier::BOLD)), (" ", Paint::default()), (text, role.into())];
-    lines.hanging(&pieces, width::of(mark) + 1, Break::Words);
+    let prefix = [(mark, role.with(Modifier::BOLD)), (" ", Paint::default())];
+    lines.hanging(&prefix, &[(text, role.into())], Break::Words);
 }
 
 fn arguments(arguments: &Value, lines: &mut Lines, look: &Look<'_>) {
     let Some(map) = arguments.as_object() else {
         let text = arguments.to_string();
-        lines.hanging(&[(text.as_str(), Role::Value.into())], 0, Break::Anywhere);
+        lines.hanging(&[], &[(text.as_str(), Role::Value.into())], Break::Anywhere);
         return;
     };
     if map.is_empty() {
@@ -151,45 +157,20 @@ fn labelled(lines: &mut Lines, name: &str, column: u16, text: &str, look: &Look<
     let rows = all.finish();
     let whole = head.len() == text.len() && rows.len() <= VALUE_ROWS + 1;
     if whole {
-        rows.into_iter().for_each(|row| lines.push(row));
+        lines.extend(rows);
         return;
     }
-    rows.into_iter().take(VALUE_ROWS).for_each(|row| lines.push(row));
+    lines.extend(rows.into_iter().take(VALUE_ROWS));
     let count = text.chars().count().to_string();
     let cut = look.strings.fill("prompt.call.cut", &[("count", &count)]);
     let cut = format!("{} {cut}", glyphs(look).more);
     lines.labelled(("", Paint::default()), column, &[(&cut, Role::Dim.into())], Break::Words);
 }
 
-fn file(diff: &FileDiff, lines: &mut Lines, look: &Look<'_>) {
-    let state = if diff.exists { String::new() } else { format!("  {}", look.strings.get("prompt.diff.new")) };
-    let changes = format!("  {}", words::changes(diff.added, diff.removed, look));
-    let path: Piece<'_> = (&diff.path, Role::Value.with(Modifier::BOLD));
-    lines.hanging(&[path, (&state, Role::Accent.into()), (&changes, Role::Dim.into())], 2, Break::Words);
-    let digits = diff.hunks.iter().flatten().filter_map(|line| line.new.or(line.old)).max().unwrap_or(0).to_string().len();
-    for (index, hunk) in diff.hunks.iter().enumerate() {
-        if index > 0 {
-            lines.text(&format!("{:>digits$} {}", "", glyphs(look).more), Role::Dim);
-        }
-        for line in hunk {
-            diff_line(line, digits, lines);
-        }
-    }
-    if diff.omitted > 0 {
-        let text = look.strings.fill("prompt.diff.omitted", &[("count", &diff.omitted.to_string())]);
-        lines.text(&text, Role::Warning);
-    }
-}
-
-fn diff_line(line: &DiffLine, digits: usize, lines: &mut Lines) {
-    let role = match line.sign {
-        '+' => Role::Added,
-        '-' => Role::Removed,
-        _ => Role::Text,
-    };
-    let number = line.new.or(line.old).map(|n| n.to_string()).unwrap_or_default();
-    let number = format!("{number:>digits$} ");
-    let sign = format!("{} ", line.sign);
-    let pieces = [(number.as_str(), Role::Dim.into()), (sign.as_str(), role.into()), (&*line.text, role.into())];
-    lines.hanging(&pieces, digits as u16 + 3, Break::Anywhere);
+fn file(change: &FileDiff, lines: &mut Lines, look: &Look<'_>) {
+    let state = if change.exists { String::new() } else { format!("  {}", look.strings.get("prompt.diff.new")) };
+    let changes = format!("  {}", words::changes(change.added, change.removed, look));
+    let path: Piece<'_> = (&change.path, Role::Value.with(Modifier::BOLD));
+    lines.hanging(&[], &[path, (&state, Role::Accent.into()), (&changes, Role::Dim.into())], Break::Words);
+    lines.extend(diff::rows(change, lines.width(), Signs::of(look), look.strings));
 }

@@ -24,6 +24,7 @@ use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::text::Row;
 use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 use crate::tui::widget::input::{Input, Lines};
 use body::Bodies;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -311,23 +312,27 @@ impl ApprovalCard {
             (_, Edited::No) => None,
         };
         if let Some((key, role)) = state {
-            title.push((format!(" {} ", glyphs(look).dot), Role::Dim));
+            title.push((glyphs(look).dot.to_owned(), Role::Dim));
             title.push((look.strings.get(key).to_owned(), role));
         }
         title
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> String {
+    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
         let hints = Hints::new(look);
         let escape = |hints: Hints<'_>, text| hints.key(Context::Call, Command::Escape, text).finish();
         match self.mode {
             Mode::Choose => {
-                let hints = hints
-                    .pair(Context::Call, [Command::Up, Command::Down], "prompt.key.choose")
-                    .key(Context::Call, Command::Confirm, "prompt.key.confirm");
+                let hints = hints.pair(Context::Call, [Command::Up, Command::Down], "prompt.key.choose").key(
+                    Context::Call,
+                    Command::Confirm,
+                    "prompt.key.confirm",
+                );
                 escape(hints, "prompt.key.back")
             }
-            Mode::Always => escape(hints.key(Context::Call, Command::Confirm, "prompt.key.allow_always"), "prompt.key.not_yet"),
+            Mode::Always => {
+                escape(hints.key(Context::Call, Command::Confirm, "prompt.key.allow_always"), "prompt.key.not_yet")
+            }
             Mode::Reason => escape(hints.keys("Enter", "prompt.key.send_reason"), "prompt.key.not_yet"),
             Mode::ByHand => {
                 let hints = hints
@@ -336,7 +341,7 @@ impl ApprovalCard {
                     .key(Context::Composer, Command::Editor, "prompt.key.editor");
                 escape(hints, "prompt.key.not_yet")
             }
-            Mode::Edit => self.form.as_ref().map_or_else(String::new, |form| form.hints(look)),
+            Mode::Edit => self.form.as_ref().map_or_else(Line::new, |form| form.hint_line(look)),
         }
     }
 

@@ -105,7 +105,7 @@ pub(super) fn is_recovered(approval: &Approval) -> bool {
 
 /// What the call is about, in a few words.
 pub(super) fn summary(approval: &Approval, look: &Look<'_>) -> String {
-    let dot = format!(" {} ", glyphs(look).dot);
+    let dot = glyphs(look).dot;
     match &approval.check.preview {
         Preview::Diff(diff) => format!("{}{dot}{}", diff.path, changes(diff.added, diff.removed, look)),
         Preview::Command { command, .. } => first_line(command).to_owned(),
@@ -113,7 +113,7 @@ pub(super) fn summary(approval: &Approval, look: &Look<'_>) -> String {
         Preview::Arguments => {
             let pairs = approval.call.arguments.as_object().into_iter().flatten();
             let shown: Vec<String> = pairs.map(|(name, value)| format!("{name} {}", brief(value))).collect();
-            shown.join(&dot)
+            shown.join(dot)
         }
     }
 }

@@ -67,8 +67,7 @@ fn paints(item: &Item<'_>, focus: Focus) -> (Paint, Paint) {
 fn rows_of(item: &Item<'_>, columns: u16, focus: Focus) -> Vec<Row> {
     let (mark, title) = paints(item, focus);
     let mut lines = Lines::new(columns);
-    let indent = width::of(item.mark) + 1;
-    lines.hanging(&[(item.mark, mark), (" ", Paint::default()), (item.title, title)], indent, Break::Words);
+    lines.hanging(&[(item.mark, mark), (" ", Paint::default())], &[(item.title, title)], Break::Words);
     lines.finish()
 }
 

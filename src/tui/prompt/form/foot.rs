@@ -66,6 +66,11 @@ impl Foot {
         self.reserve.max(u16::from(self.status_above))
     }
 
+    /// Rows it has something to say in now.
+    pub(super) fn need(&self) -> u16 {
+        self.help.len() as u16 + u16::from(self.status_above)
+    }
+
     /// Draws help into all rows but the last, and the buttons into that; returns where the caret stands, if a button has the focus.
     pub(super) fn draw(
         &self,
@@ -80,7 +85,7 @@ impl Foot {
         if let Some((text, role)) = self.status.as_ref().filter(|_| !self.status_above) {
             let x = end + 3;
             let columns = bar.width.saturating_sub(x);
-            let row = Row::plain(fit(text, columns, glyphs(look).more), (*role));
+            let row = Row::plain(fit(text, columns, glyphs(look).more), *role);
             row.draw(Rect { x: bar.x + x.min(bar.width), width: columns, ..bar }, buffer, look.theme);
         }
         caret
@@ -92,13 +97,17 @@ impl Foot {
         let more = glyphs(look).more;
         let mut rows: Vec<Row> = Vec::new();
         if let Some((text, role)) = self.status.as_ref().filter(|_| self.status_above) {
-            rows.push(Row::plain(fit(text, area.width, more), (*role)));
+            rows.push(Row::plain(fit(text, area.width, more), *role));
         }
         rows.extend(self.help.iter().cloned());
         let height = usize::from(area.height);
         let cut_off = rows.len() > height;
         for (index, row) in rows.into_iter().take(height).enumerate() {
-            let row = if cut_off && index + 1 == height { Row::plain(cut(&row.text, area.width, more), Role::Dim) } else { row };
+            let row = if cut_off && index + 1 == height {
+                Row::plain(cut(&row.text, area.width, more), Role::Dim)
+            } else {
+                row
+            };
             row.draw(Rect { y: area.y + index as u16, height: 1, ..area }, buffer, look.theme);
         }
     }

@@ -6,18 +6,23 @@ use crate::tui::command::Command;
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::prompt::glyph::Hints;
+use crate::tui::widget::Line;
 
 /// The hints for the focused control, or for a button.
-pub(super) fn of(focused: Option<&Control>, purpose: Purpose, look: &Look<'_>) -> String {
+pub(super) fn of(focused: Option<&Control>, purpose: Purpose, look: &Look<'_>) -> Line {
     let sideways = [Command::ChoiceLeft, Command::ChoiceRight];
     let hints = Hints::new(look);
     let hints = match focused {
-        None => hints
-            .key(Context::Form, Command::FieldNext, "form.key.press")
-            .pair(Context::Form, sideways, "form.key.choose"),
-        Some(control) if control.is_block() => hints
-            .key(Context::Form, Command::Next, "form.key.next")
-            .key(Context::Form, Command::FieldNext, "form.key.line"),
+        None => hints.key(Context::Form, Command::FieldNext, "form.key.press").pair(
+            Context::Form,
+            sideways,
+            "form.key.choose",
+        ),
+        Some(control) if control.is_block() => hints.key(Context::Form, Command::Next, "form.key.next").key(
+            Context::Form,
+            Command::FieldNext,
+            "form.key.line",
+        ),
         Some(Control::Multi(_)) => hints
             .key(Context::Form, Command::FieldNext, "form.key.next")
             .pair(Context::Form, sideways, "form.key.move")

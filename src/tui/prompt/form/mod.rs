@@ -23,6 +23,7 @@ use crate::tui::command::Command;
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::theme::Role;
+use crate::tui::widget::Line;
 use buttons::Button;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use field::{Press, Reaction};
@@ -128,9 +129,18 @@ impl FormView {
 
     /// Takes a key.
     pub fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> FormOutcome {
-        if key.kind == KeyEventKind::Release {
-            return FormOutcome::Ignored;
+        match key.kind {
+            KeyEventKind::Press => self.press(key, look),
+            // A key that repeats because it is held moves on, but ends nothing.
+            KeyEventKind::Repeat => match self.press(key, look) {
+                FormOutcome::Ignored => FormOutcome::Ignored,
+                _ => FormOutcome::Consumed,
+            },
+            KeyEventKind::Release => FormOutcome::Ignored,
         }
+    }
+
+    fn press(&mut self, key: KeyEvent, look: &Look<'_>) -> FormOutcome {
         let prints = matches!(key.code, KeyCode::Char(_)) && key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
         let bound = look.keymap.find(Context::Form, key);
         let command = if prints && self.takes_text() { None } else { bound };
@@ -383,8 +393,8 @@ impl FormView {
         let body = sheet::height(&blocks);
         let foot = self.foot(area.width, look);
         let room = area.height - 1;
-        // Fields come first; help gets what they leave, a third at least.
-        let help = foot.want().min(room.saturating_sub(body).max(room / 3));
+        // Fields come first; help gets what they leave, else what it needs of a third.
+        let help = foot.want().min(room.saturating_sub(body).max(foot.need().min(room / 3)));
         let air = room.saturating_sub(body + help).min(air_of(body, help));
         let window = Rect { height: room - help - air, ..area };
         let focused = self.focused_field();
@@ -413,8 +423,13 @@ impl FormView {
         if is_first && to <= height { (0, to) } else { (from, to) }
     }
 
-    /// The keys that work now, for a footer: `Enter next · ←→ choose · …`.
+    /// The keys that work now, for a footer, as plain text.
     pub fn hints(&self, look: &Look<'_>) -> String {
+        self.hint_line(look).fit(u16::MAX, "").text.into()
+    }
+
+    /// The keys that work now, for a footer: `Enter next · ←→ choose · …`.
+    pub fn hint_line(&self, look: &Look<'_>) -> Line {
         hints::of(self.focused_field().map(|index| &self.tree.entries[index].control), self.purpose, look)
     }
 }

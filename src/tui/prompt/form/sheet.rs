@@ -110,7 +110,9 @@ pub(super) fn blocks(tree: &mut Tree, columns: u16, focused: Option<usize>, look
         let focus = if focused == Some(index) { Focus::Here } else { Focus::Elsewhere };
         let mut block = match (entry.is_group(), plan.value) {
             (true, _) => heading(entry, plan, look),
-            (false, Some(value)) if indent(entry) + width::of(&sanitize::line(&words::label(&entry.field, look))) + GAP <= value => {
+            (false, Some(value))
+                if indent(entry) + width::of(&sanitize::line(&words::label(&entry.field, look))) + GAP <= value =>
+            {
                 beside(entry, plan, value, focus, look)
             }
             (false, _) => below(entry, plan, focus, look),
@@ -141,9 +143,8 @@ fn label_paint(focus: Focus) -> Paint {
 fn error_rows(entry: &Entry, columns: u16, look: &Look<'_>) -> Option<Vec<Row>> {
     let error = words::error(entry.error.as_ref()?, look);
     let mut lines = Lines::new(columns);
-    let cross = glyphs(look).cross;
-    let indent = width::of(cross) + 1;
-    lines.hanging(&[(cross, Role::Bad.into()), (" ", Role::Bad.into()), (&error, Role::Bad.into())], indent, Break::Words);
+    let bad: Paint = Role::Bad.into();
+    lines.hanging(&[(glyphs(look).cross, bad), (" ", bad)], &[(&error, bad)], Break::Words);
     Some(lines.finish())
 }
 
@@ -154,7 +155,7 @@ fn hint_rows(entry: &Entry, columns: u16, look: &Look<'_>) -> Vec<Row> {
 
 fn label_rows(entry: &Entry, columns: u16, focus: Focus, look: &Look<'_>) -> Vec<Row> {
     let mut lines = Lines::new(columns);
-    lines.hanging(&[(&words::label(&entry.field, look), label_paint(focus))], 0, Break::Words);
+    lines.hanging(&[], &[(&words::label(&entry.field, look), label_paint(focus))], Break::Words);
     lines.finish()
 }
 
@@ -253,8 +254,11 @@ pub(super) fn draw(
                     }
                 }
                 Body::Control(size) => {
-                    let control = block.entry.and_then(|entry| tree.entries.get_mut(entry)).map(|entry| &mut entry.control);
-                    let found = control.and_then(|control| window.control(control, (part.x, at + part.y), *size, focus, (&mut *buffer, look)));
+                    let control =
+                        block.entry.and_then(|entry| tree.entries.get_mut(entry)).map(|entry| &mut entry.control);
+                    let found = control.and_then(|control| {
+                        window.control(control, (part.x, at + part.y), *size, focus, (&mut *buffer, look))
+                    });
                     caret = caret.or(found);
                 }
             }

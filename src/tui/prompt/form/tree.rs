@@ -106,7 +106,8 @@ impl Tree {
     }
 
     fn is_touched_below(&self, group: usize) -> bool {
-        self.children(Some(group)).any(|(i, child)| if child.is_group() { self.is_touched_below(i) } else { child.touched })
+        self.children(Some(group))
+            .any(|(i, child)| if child.is_group() { self.is_touched_below(i) } else { child.touched })
     }
 
     /// Whether the groups around an entry take part in the answer.
@@ -196,6 +197,7 @@ fn start(field: &Field, given: Option<&Value>, purpose: Purpose) -> Option<Value
     if given.is_some() || purpose == Purpose::Arguments {
         return given.cloned();
     }
-    let shows_anything = matches!(field.kind, FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Json { .. });
+    let shows_anything =
+        matches!(field.kind, FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Json { .. });
     field.default.clone().filter(|default| shows_anything || check_value(field, default).is_ok())
 }

@@ -77,11 +77,17 @@ pub(super) fn hint(entry: &Entry, look: &Look<'_>) -> String {
             if let Some(format) = format {
                 parts.push(look.strings.get(format_hint(*format)).to_owned());
             }
-            if let Some(range) = range(min_length.filter(|n| *n > 0).map(|n| n.to_string()), max_length.map(|n| n.to_string()), look) {
+            if let Some(range) =
+                range(min_length.filter(|n| *n > 0).map(|n| n.to_string()), max_length.map(|n| n.to_string()), look)
+            {
                 parts.push(look.strings.fill("form.hint.characters", &[("range", &range)]));
             }
             if let Some(pattern) = pattern {
-                let key = if unchecked_pattern(&entry.field).is_some() { "form.hint.pattern_unchecked" } else { "form.hint.pattern" };
+                let key = if unchecked_pattern(&entry.field).is_some() {
+                    "form.hint.pattern_unchecked"
+                } else {
+                    "form.hint.pattern"
+                };
                 parts.push(look.strings.fill(key, &[("pattern", pattern)]));
             }
         }
@@ -97,7 +103,7 @@ pub(super) fn hint(entry: &Entry, look: &Look<'_>) -> String {
     if let Some(default) = absent_default(entry) {
         parts.push(look.strings.fill("form.hint.default", &[("value", &default)]));
     }
-    parts.join(&format!(" {} ", glyphs(look).dot))
+    parts.join(glyphs(look).dot)
 }
 
 /// The default of a field that is empty and will stay out of the answer.

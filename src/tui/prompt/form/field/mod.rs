@@ -79,9 +79,7 @@ impl Control {
             FieldKind::Text { multiline, .. } => Self::Text(text::Text::new(value, *multiline)),
             FieldKind::Number { integer, min, max } => Self::Number(number::Number::new(value, *integer, *min, *max)),
             FieldKind::Boolean => Self::Toggle(toggle::Toggle::new(value)),
-            FieldKind::Choice { options } => {
-                Self::Select(select::Select::new(options, value, absence(field, purpose)))
-            }
+            FieldKind::Choice { options } => Self::Select(select::Select::new(options, value, absence(field, purpose))),
             FieldKind::MultiChoice { options, .. } => Self::Multi(multi::Multi::new(options, value)),
             FieldKind::Object { .. } if value.is_none_or(Value::is_object) => Self::Group(Group::new(field, value)),
             FieldKind::Object { .. } | FieldKind::Json { .. } => Self::Json(json::Json::new(value)),
@@ -184,13 +182,7 @@ impl Control {
     }
 
     /// Draws it; returns where its caret stands.
-    pub(super) fn draw(
-        &mut self,
-        area: Rect,
-        buffer: &mut Buffer,
-        look: &Look<'_>,
-        focus: Focus,
-    ) -> Option<Position> {
+    pub(super) fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>, focus: Focus) -> Option<Position> {
         match self {
             Self::Text(text) => text.draw(area, buffer, look),
             Self::Number(number) => number.draw(area, buffer, look),

@@ -106,9 +106,9 @@ impl Select {
         let wanted: String = c.to_lowercase().collect();
         let start = self.chosen.map_or(0, |at| at + 1);
         let count = self.options.len();
-        let found = (0..count).map(|i| (start + i) % count).find(|i| {
-            self.options[*i].title.trim_start().to_lowercase().starts_with(&wanted)
-        });
+        let found = (0..count)
+            .map(|i| (start + i) % count)
+            .find(|i| self.options[*i].title.trim_start().to_lowercase().starts_with(&wanted));
         found.map_or(Reaction::Ignored, |index| self.choose(Some(index)))
     }
 
