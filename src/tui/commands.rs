@@ -184,9 +184,10 @@ fn pane(ui: &mut Ui, command: Command, now: Instant) -> Vec<Effect> {
         Command::Zoom => ui.panes.zoom(id),
         Command::Shrink | Command::Grow => ui.panes.resize(id, command),
         Command::Details => {
-            let slot = ui.panes.get(id).view().current(&ui.scene.store);
-            let slot = slot.and_then(|slot| ui.scene.store.get(slot));
-            if let Some(details) = slot.and_then(|slot| about::entry(&slot.cell, &ui.dress.strings)) {
+            let store = &ui.scene.store;
+            let view = ui.panes.get(id).view();
+            if let Some(slot) = view.current(store).and_then(|slot| store.get(slot)) {
+                let details = about::entry(&slot.cell, view.copy_text(store), &ui.dress.strings);
                 return vec![Effect::Details(Box::new(details))];
             }
         }

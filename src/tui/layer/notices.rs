@@ -6,8 +6,8 @@ use crate::tui::look::Look;
 use crate::tui::outcome::{Effect, Layer, Outcome};
 use crate::tui::pane::status::notice_line;
 use crate::tui::theme::Role;
-use crate::tui::widget::line::wrap;
-use crate::tui::widget::{Line, Pager, frame};
+use crate::tui::widget::line::paragraphs;
+use crate::tui::widget::{line, Line, Pager, frame};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -38,7 +38,7 @@ fn lines(notices: &[Notice], width: u16, look: &Look<'_>) -> Vec<Line> {
             continue;
         }
         let text = look.strings.render(&notice.text);
-        for (number, part) in wrap(&text, width.saturating_sub(4)).into_iter().enumerate() {
+        for (number, part) in paragraphs(&text, width.saturating_sub(4)).into_iter().enumerate() {
             if number == 0 {
                 let first = Notice { level: notice.level, text: crate::domain::Phrase::literal(part) };
                 lines.push(notice_line(&first, look));
@@ -79,7 +79,7 @@ impl Layer for Notices {
         );
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
         let lines = lines(&self.notices, inside.width.saturating_sub(1), look);
-        self.pager.draw(inside, buffer, look, &lines);
+        self.pager.draw(inside, buffer, look, &line::rows(&lines, inside.width));
         None
     }
 }

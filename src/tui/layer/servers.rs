@@ -7,8 +7,8 @@ use crate::tui::facts::{Facts, ServerFacts};
 use crate::tui::look::Look;
 use crate::tui::outcome::{DetailBody, Details, Effect, Layer, Outcome};
 use crate::tui::theme::Role;
-use crate::tui::widget::line::wrap;
-use crate::tui::widget::{Line, List, Pager, frame};
+use crate::tui::widget::line::paragraphs;
+use crate::tui::widget::{line, Line, List, Pager, frame};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -71,7 +71,7 @@ impl Servers {
         let Some((_, facts)) = self.chosen() else { return Vec::new() };
         let mut lines = Vec::new();
         for (name, value, role) in fields(facts, look) {
-            for (number, part) in wrap(&value, width.saturating_sub(16)).into_iter().enumerate() {
+            for (number, part) in paragraphs(&value, width.saturating_sub(16)).into_iter().enumerate() {
                 let label = if number == 0 { name.as_str() } else { "" };
                 let mut line = Line::of(label, Role::Label);
                 let pad = usize::from(15_u16.saturating_sub(line.width()) + 1);
@@ -84,7 +84,7 @@ impl Servers {
             lines.push(Line::of(look.strings.get("layer.server_stderr"), Role::Heading));
             let from = facts.stderr.len().saturating_sub(TAIL);
             for text in facts.stderr.iter().skip(from) {
-                lines.extend(wrap(text, width).iter().map(|part| Line::of(part, Role::Dim)));
+                lines.extend(paragraphs(text, width).iter().map(|part| Line::of(part, Role::Dim)));
             }
         }
         lines
@@ -227,7 +227,7 @@ impl Layer for Servers {
         );
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
         if self.servers.is_empty() {
-            for (y, text) in (inside.y + 1..inside.bottom()).zip(wrap(look.strings.get("layer.no_servers"), inside.width)) {
+            for (y, text) in (inside.y + 1..inside.bottom()).zip(paragraphs(look.strings.get("layer.no_servers"), inside.width)) {
                 Line::of(&text, Role::Dim).draw(Rect { y, height: 1, ..inside }, buffer, look.theme);
             }
             return None;
@@ -238,7 +238,7 @@ impl Layer for Servers {
             self.row(index, look).draw(Rect { y, height: 1, ..list }, buffer, look.theme);
         }
         let lines = self.about(about.width.saturating_sub(1), look);
-        self.pager.draw(about, buffer, look, &lines);
+        self.pager.draw(about, buffer, look, &line::rows(&lines, about.width));
         let y = list.y + self.list.selected().saturating_sub(window.start) as u16;
         Some(Position::new(list.x, y))
     }

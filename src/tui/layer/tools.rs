@@ -9,8 +9,8 @@ use crate::tui::outcome::{Effect, Layer, Outcome};
 use crate::tui::prompt::form::{FormOutcome, FormView, Purpose};
 use crate::tui::theme::Role;
 use crate::tui::widget::input::Lines;
-use crate::tui::widget::line::wrap;
-use crate::tui::widget::{Input, Line, List, Pager, frame};
+use crate::tui::widget::line::paragraphs;
+use crate::tui::widget::{line, Input, Line, List, Pager, frame};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -151,12 +151,12 @@ impl Tools {
             lines.push(Line::of(title, Role::Text));
         }
         let kind = about::annotations(&spec.annotations, spec.risk, strings);
-        lines.extend(wrap(&kind, width).iter().map(|part| Line::of(part, Role::Dim)));
+        lines.extend(paragraphs(&kind, width).iter().map(|part| Line::of(part, Role::Dim)));
         for grant in &info.grants {
-            lines.extend(wrap(&about::grant(grant, strings), width).iter().map(|part| Line::of(part, Role::Good)));
+            lines.extend(paragraphs(&about::grant(grant, strings), width).iter().map(|part| Line::of(part, Role::Good)));
         }
         lines.push(Line::new());
-        lines.extend(wrap(&spec.description, width).iter().map(|part| Line::of(part, Role::Text)));
+        lines.extend(paragraphs(&spec.description, width).iter().map(|part| Line::of(part, Role::Text)));
         lines.push(Line::new());
         lines.push(Line::of(strings.get("layer.tool_input"), Role::Heading));
         if info.form.fields.is_empty() {
@@ -268,7 +268,7 @@ impl Layer for Tools {
             self.row(at, look).draw(Rect { y, height: 1, ..list }, buffer, look.theme);
         }
         let lines = self.about(about.width.saturating_sub(1), look);
-        self.pager.draw(about, buffer, look, &lines);
+        self.pager.draw(about, buffer, look, &line::rows(&lines, about.width));
         let y = list.y + self.list.selected().saturating_sub(window.start) as u16;
         caret.or(Some(Position::new(list.x, y)))
     }

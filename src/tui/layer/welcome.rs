@@ -10,7 +10,7 @@ use crate::tui::msg::Found;
 use crate::tui::outcome::{Effect, Layer, Manner, Outcome, Remember};
 use crate::tui::prompt::STANDS;
 use crate::tui::theme::Role;
-use crate::tui::widget::line::wrap;
+use crate::tui::widget::line::paragraphs;
 use crate::tui::widget::{Line, frame};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -67,7 +67,7 @@ impl Welcome {
     fn lines(&self, width: u16, look: &Look<'_>) -> Vec<Line> {
         let strings = look.strings;
         let mut lines = vec![Line::of(strings.get("layer.welcome_title"), Role::Heading), Line::new()];
-        for line in wrap(strings.get("layer.welcome_text"), width) {
+        for line in paragraphs(strings.get("layer.welcome_text"), width) {
             lines.push(Line::of(&line, Role::Text));
         }
         lines.push(Line::new());

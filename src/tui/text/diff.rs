@@ -46,7 +46,7 @@ pub fn part(diff: &FileDiff, range: Range<usize>, columns: u16, signs: Signs, st
                 wrap(&[decoration(format!("{gutter}{}", glyphs.more), Role::Dim)], &Frame::plain(columns), 0, &mut out);
             }
             Line::Omitted(count) => {
-                let text = strings.fill("pane.lines_left_out", &[("n", &count.to_string())]);
+                let text = strings.fill("cell.lines_left_out", &[("n", &count.to_string())]);
                 wrap(&[decoration(text, Role::Dim)], &Frame::plain(columns), 0, &mut out);
             }
             Line::Text(line, other) => text_rows(line, other, digits, columns, &mut out),
