@@ -3,6 +3,7 @@
 use crate::contract::{Op, SessionOp};
 use crate::domain::model::DialectKind;
 use crate::domain::{CallId, Notice, Phrase};
+use crate::tui::about;
 use crate::tui::activity::Ending;
 use crate::tui::cell::Cell;
 use crate::tui::command::Command;
@@ -11,7 +12,6 @@ use crate::tui::layer::{help, notices, palette, servers, theme, tools};
 use crate::tui::layout::{Arrangement, Mode};
 use crate::tui::outcome::{Effect, Layer};
 use crate::tui::ui::{Dump, Ui};
-use crate::tui::about;
 use std::time::Instant;
 
 /// Carries out a command; `value` is what was written behind a `/command`.

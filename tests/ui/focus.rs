@@ -135,9 +135,8 @@ impl Follower {
             self.waiting.remove(0);
         }
         let opens = match act {
-            Act::Press("Ctrl-O") => true,
             Act::Press("Enter") if focus == Focus::Composer => empty && may,
-            Act::Press("Enter") => true,
+            Act::Press("Ctrl-O" | "Enter") => true,
             _ => false,
         };
         let is_open = self.screen.ui.scene.prompts.is_open();

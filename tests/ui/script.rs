@@ -172,8 +172,7 @@ pub fn approval(prompt: u64, step: u64, call: &ToolCall, spec: &Arc<ToolSpec>, c
         form: Form::default(),
         problems: Vec::new(),
     }));
-    let prompt =
-        Prompt { id: PromptId(prompt), call: Some(call.id), step: Some(StepId(step)), kind, expires_ms: None };
+    let prompt = Prompt { id: PromptId(prompt), call: Some(call.id), step: Some(StepId(step)), kind, expires_ms: None };
     Event::Prompt(PromptEvent::Opened { prompt })
 }
 

@@ -102,7 +102,9 @@ impl DetailsLayer {
                 DetailBody::Diff(diff) => out.push_str(&diff_text(diff)),
                 DetailBody::Fields(fields) => {
                     for (name, value) in fields {
-                        out.push_str(&format!("{name}: {value}\n"));
+                        for part in [name, ": ", value, "\n"] {
+                            out.push_str(part);
+                        }
                     }
                 }
             }
@@ -221,12 +223,10 @@ impl Layer for DetailsLayer {
             Line::of(look.strings.get("pane.no_match"), Role::Warning).draw_right(row, buffer, look.theme);
         }
         let field = Rect { x: row.x + 1, width: row.width.saturating_sub(16), ..row };
-        match &mut self.input {
-            Some(input) => Some(input.draw(field, buffer, look.theme, Role::Text)),
-            None => {
-                Line::of(&self.query, Role::Dim).draw(field, buffer, look.theme);
-                None
-            }
+        if let Some(input) = &mut self.input {
+            return Some(input.draw(field, buffer, look.theme, Role::Text));
         }
+        Line::of(&self.query, Role::Dim).draw(field, buffer, look.theme);
+        None
     }
 }

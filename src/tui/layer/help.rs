@@ -5,7 +5,7 @@ use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::outcome::{Layer, Outcome};
 use crate::tui::theme::Role;
-use crate::tui::widget::{line, Line, Pager, frame};
+use crate::tui::widget::{Line, Pager, frame, line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

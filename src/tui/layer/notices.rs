@@ -7,7 +7,7 @@ use crate::tui::outcome::{Effect, Layer, Outcome};
 use crate::tui::pane::status::notice_line;
 use crate::tui::theme::Role;
 use crate::tui::widget::line::paragraphs;
-use crate::tui::widget::{line, Line, Pager, frame};
+use crate::tui::widget::{Line, Pager, frame, line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -73,10 +73,8 @@ impl Layer for Notices {
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
         let title = Line::of(look.strings.get("layer.notices_title"), Role::TitleFocused);
-        let hints = frame::hints(
-            look,
-            &[("Esc", "layer.hint_back"), ("↑↓", "layer.hint_scroll"), ("c", "layer.hint_copy")],
-        );
+        let hints =
+            frame::hints(look, &[("Esc", "layer.hint_back"), ("↑↓", "layer.hint_scroll"), ("c", "layer.hint_copy")]);
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
         let lines = lines(&self.notices, inside.width.saturating_sub(1), look);
         self.pager.draw(inside, buffer, look, &line::rows(&lines, inside.width));

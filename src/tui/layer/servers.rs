@@ -8,7 +8,7 @@ use crate::tui::look::Look;
 use crate::tui::outcome::{DetailBody, Details, Effect, Layer, Outcome};
 use crate::tui::theme::Role;
 use crate::tui::widget::line::paragraphs;
-use crate::tui::widget::{line, Line, List, Pager, frame};
+use crate::tui::widget::{Line, List, Pager, frame, line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -21,7 +21,7 @@ const LIST: u16 = 38;
 /// The layer.
 #[derive(Debug, Default)]
 pub struct Servers {
-    servers: Vec<(ServerName, ServerFacts)>,
+    known: Vec<(ServerName, ServerFacts)>,
     list: List,
     pager: Pager,
 }
@@ -33,7 +33,7 @@ impl Servers {
     }
 
     fn chosen(&self) -> Option<&(ServerName, ServerFacts)> {
-        self.servers.get(self.list.selected())
+        self.known.get(self.list.selected())
     }
 
     fn act(&self, action: ServerAction) -> Outcome {
@@ -56,7 +56,7 @@ impl Servers {
     }
 
     fn row(&self, index: usize, look: &Look<'_>) -> Line {
-        let (name, facts) = &self.servers[index];
+        let (name, facts) = &self.known[index];
         let chosen = index == self.list.selected();
         let (mark, role) = mark(facts.status.state, look);
         let mut line = Line::of(if chosen { look.glyphs().user } else { " " }, Role::Accent);
@@ -178,8 +178,8 @@ impl Layer for Servers {
 
     fn learn(&mut self, facts: &Facts) {
         let kept = self.chosen().map(|(name, _)| name.clone());
-        self.servers = facts.servers.iter().map(|(name, facts)| (name.clone(), facts.clone())).collect();
-        if let Some(at) = kept.and_then(|kept| self.servers.iter().position(|(name, _)| *name == kept)) {
+        self.known = facts.servers.iter().map(|(name, facts)| (name.clone(), facts.clone())).collect();
+        if let Some(at) = kept.and_then(|kept| self.known.iter().position(|(name, _)| *name == kept)) {
             self.list.select(at);
         }
     }
@@ -200,7 +200,7 @@ impl Layer for Servers {
             },
             KeyCode::Up | KeyCode::Down | KeyCode::Home | KeyCode::End => {
                 self.pager.to_top();
-                self.list.key(key, self.servers.len());
+                self.list.key(key, self.known.len());
                 Outcome::Consumed
             }
             KeyCode::PageUp | KeyCode::PageDown => {
@@ -226,14 +226,16 @@ impl Layer for Servers {
             ],
         );
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
-        if self.servers.is_empty() {
-            for (y, text) in (inside.y + 1..inside.bottom()).zip(paragraphs(look.strings.get("layer.no_servers"), inside.width)) {
+        if self.known.is_empty() {
+            for (y, text) in
+                (inside.y + 1..inside.bottom()).zip(paragraphs(look.strings.get("layer.no_servers"), inside.width))
+            {
                 Line::of(&text, Role::Dim).draw(Rect { y, height: 1, ..inside }, buffer, look.theme);
             }
             return None;
         }
-        let (list, about) = frame::halves(inside, LIST, self.servers.len());
-        let window = self.list.window(self.servers.len(), usize::from(list.height));
+        let (list, about) = frame::halves(inside, LIST, self.known.len());
+        let window = self.list.window(self.known.len(), usize::from(list.height));
         for (y, index) in (list.y..).zip(window.clone()) {
             self.row(index, look).draw(Rect { y, height: 1, ..list }, buffer, look.theme);
         }

@@ -170,7 +170,11 @@ impl Layer for Welcome {
         let top = (place.height.saturating_sub(lines.len() as u16)) / 3;
         let chosen = self.choices().iter().position(|choice| *choice == self.chosen).unwrap_or(0);
         // On a low screen the highlighted line is what must be seen.
-        let skip = if lines.len() > usize::from(place.height) { chosen.min(lines.len() - usize::from(place.height)) } else { 0 };
+        let skip = if lines.len() > usize::from(place.height) {
+            chosen.min(lines.len() - usize::from(place.height))
+        } else {
+            0
+        };
         for (y, line) in (place.y + top..place.bottom()).zip(&lines[skip..]) {
             line.draw(Rect { y, height: 1, ..place }, buffer, look.theme);
         }

@@ -140,10 +140,9 @@ pub fn joins(look: &Look<'_>) -> bool {
 
 /// Joins a vertical line to the horizontal one that it ends at, if it does.
 pub fn join_below(divider: Rect, buffer: &mut Buffer, look: &Look<'_>) {
-    if let Some(cell) = buffer.cell_mut((divider.x, divider.bottom())).filter(|_| joins(look)) {
-        if cell.symbol() == look.glyphs().line {
-            cell.set_symbol("┴");
-        }
+    let below = (divider.x, divider.bottom());
+    if let Some(cell) = buffer.cell_mut(below).filter(|cell| joins(look) && cell.symbol() == look.glyphs().line) {
+        cell.set_symbol("┴");
     }
 }
 
