@@ -10,6 +10,7 @@ pub mod contract;
 pub mod demo_server;
 pub mod desktop;
 pub mod dialect;
+pub mod disk;
 pub mod domain;
 pub mod guard;
 pub mod headless;

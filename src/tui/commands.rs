@@ -184,10 +184,10 @@ fn pane(ui: &mut Ui, command: Command, now: Instant) -> Vec<Effect> {
         Command::Zoom => ui.panes.zoom(id),
         Command::Shrink | Command::Grow => ui.panes.resize(id, command),
         Command::Details => {
-            let store = &ui.scene.store;
+            let (store, look) = (&ui.scene.store, ui.dress.look(now));
             let view = ui.panes.get(id).view();
             if let Some(slot) = view.current(store).and_then(|slot| store.get(slot)) {
-                let details = about::entry(&slot.cell, view.copy_text(store), &ui.dress.strings);
+                let details = about::entry(&slot.cell, view.copy_text(store, &look), &ui.dress.strings);
                 return vec![Effect::Details(Box::new(details))];
             }
         }

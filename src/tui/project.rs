@@ -52,7 +52,7 @@ impl Projection {
                 }
             }
             TurnEvent::StepStarted { turn, step, number } => store.begin_step(*turn, *step, *number),
-            TurnEvent::Alive { .. } => {}
+            TurnEvent::Holding { .. } | TurnEvent::Alive { .. } => {}
             TurnEvent::StepEnded { step, end, .. } => {
                 if let Some(mark) = Mark::of_step(end.clone()) {
                     store.push(self.place(*step), Cell::mark(mark));

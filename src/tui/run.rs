@@ -110,7 +110,7 @@ impl Screen {
         let pump = Pump::new(setup.settings.escape);
         let mut ui = Ui::new(setup.settings, dress, wardrobe, composer, terminal.size());
         let now = Instant::now();
-        for notice in setup.notices.into_iter().chain(theme.err()) {
+        for notice in setup.notices.into_iter().chain(theme) {
             ui.show(notice, now);
         }
         if setup.found.is_some() {

@@ -212,7 +212,7 @@ impl Ui {
                     self.layers.push(layer, &self.scene.facts);
                 }
                 Effect::UseTheme(name) => {
-                    if let Err(problem) = self.wardrobe.wear(&name, &mut self.dress.theme) {
+                    for problem in self.wardrobe.wear(&name, &mut self.dress.theme) {
                         self.show(problem, now);
                     }
                 }

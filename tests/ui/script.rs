@@ -55,6 +55,7 @@ pub fn server(name: &str, state: ServerState) -> Event {
         protocol: Some("2025-11-25".into()),
         identity: Some(format!("{name} 1.2.0")),
         tools: Some(3),
+        resources: false,
         cached: state == ServerState::Idle,
         start_millis: Some(840),
         noise: 0,

@@ -15,7 +15,8 @@ use mcpane::tui::msg::{Found, FoundKey, LocalServer};
 use mcpane::tui::outcome::Remember;
 use mcpane::tui::run::{Exit, Setup, run};
 use mcpane::tui::settings::Settings;
-use mcpane::tui::wardrobe::Wardrobe;
+use mcpane::tui::theme::Library;
+use mcpane::tui::wardrobe::{Wardrobe, depth};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -93,7 +94,7 @@ async fn stage() {
         },
         strings: Strings::new(Language::from_locale(&env("MCPANE_LANG"))),
         keymap: Keymap::built_in(),
-        wardrobe: Wardrobe::default(),
+        wardrobe: Wardrobe::new(Library::default(), depth(&env("TERM"), &env("COLORTERM"), None)),
         notices: Vec::new(),
         prompt: None,
         history: None,

@@ -18,6 +18,7 @@ pub use tool::{Tool, ToolChange};
 pub use user::User;
 
 use crate::domain::{CallId, Notice, UserInput};
+use crate::strings::Strings;
 use crate::tui::look::Look;
 use crate::tui::text::blocks::{Flow, Growth};
 use crate::tui::text::row::{Row, RowBuilder};
@@ -160,6 +161,30 @@ impl Cell {
             Self::Tool(cell) => cell.copy_text(),
             Self::Notice(cell) => look.strings.render(&cell.notice().text),
             Self::Mark(cell) => cell.text(look.strings),
+        }
+    }
+
+    /// The entry as plain lines: sanitized, not wrapped.
+    pub(in crate::tui) fn plain_lines<'a>(&'a self, strings: &Strings) -> Box<dyn Iterator<Item = String> + 'a> {
+        let glyphs = Signs::Symbols.glyphs();
+        match self {
+            Self::User(cell) => prefixed(cell.text(), glyphs.user),
+            Self::Thinking(cell) => prefixed(cell.text(), glyphs.thought),
+            Self::Answer(cell) => Box::new(cell.text().trim().lines().map(|line| sanitize::line(line).into_owned())),
+            Self::Tool(cell) => {
+                let title = sanitize::line(&cell.title(strings)).into_owned();
+                let body = cell.body_text();
+                let lines: Vec<String> = body.lines().skip(1).map(|line| format!("  {}", sanitize::line(line))).collect();
+                Box::new(std::iter::once(title).chain(lines))
+            }
+            Self::Notice(cell) => {
+                let text = strings.render(&cell.notice().text);
+                Box::new(std::iter::once(format!("{} {}", glyphs.info, sanitize::line(&text.replace('\n', " ")))))
+            }
+            Self::Mark(cell) => {
+                let text = cell.text(strings);
+                Box::new(std::iter::once(format!("{} {}", glyphs.off, sanitize::line(&text.replace('\n', " ")))))
+            }
         }
     }
 
@@ -312,6 +337,12 @@ impl<'a> Part<'a> {
     pub fn inset(self, columns: u16) -> Self {
         Self { inset: columns, ..self }
     }
+}
+
+/// The lines of a text with a sign before the first.
+fn prefixed<'a>(text: &'a str, sign: &'static str) -> Box<dyn Iterator<Item = String> + 'a> {
+    let lines = text.trim().lines().enumerate();
+    Box::new(lines.map(move |(i, line)| format!("{} {}", if i == 0 { sign } else { " " }, sanitize::line(line))))
 }
 
 /// One row for a folded text: its first line, and how many lines there are.

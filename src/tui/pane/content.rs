@@ -7,8 +7,7 @@ use crate::tui::focus::PaneId;
 use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::theme::Role;
-use crate::tui::transcript::view::Attention;
-use crate::tui::transcript::{Direction, Drawn, Filter, Store, View};
+use crate::tui::transcript::{Attention, Direction, Drawn, Filter, Store, View};
 use crate::tui::widget::frame::{self, Lit};
 use crate::tui::widget::input::Lines;
 use crate::tui::widget::{Input, Line, scrollbar};
@@ -104,17 +103,23 @@ impl Content {
             Command::Down => self.view.scroll(1, store, look),
             Command::PageUp => self.view.page(Direction::Back, store, look),
             Command::PageDown => self.view.page(Direction::Forward, store, look),
-            Command::Top => self.view.top(store),
+            Command::Top => self.view.top(store, look),
             Command::Bottom => self.view.bottom(),
             Command::StepBack => self.view.step(Direction::Back, store, look),
             Command::StepForward => self.view.step(Direction::Forward, store, look),
-            Command::Toggle => self.view.toggle(store),
+            Command::Toggle => {
+                self.view.toggle(store, look);
+            }
             Command::Search => self.search = Some(Input::new(Lines::One)),
-            Command::NextMatch => drop(self.view.search_next(Direction::Forward, store, look)),
-            Command::PreviousMatch => drop(self.view.search_next(Direction::Back, store, look)),
-            Command::Select => self.view.toggle_selection(),
+            Command::NextMatch => {
+                self.view.search_next(Direction::Forward, store, look);
+            }
+            Command::PreviousMatch => {
+                self.view.search_next(Direction::Back, store, look);
+            }
+            Command::Select => self.view.toggle_selection(store, look),
             Command::Copy => {
-                let text = self.view.copy_text(store);
+                let text = self.view.copy_text(store, look);
                 self.view.end_selection();
                 return Some(if text.is_empty() { Vec::new() } else { vec![Effect::Copy(text)] });
             }

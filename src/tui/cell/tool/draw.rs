@@ -8,12 +8,14 @@ use crate::domain::policy::{Check, Preview, Verdict};
 use crate::domain::tool::{Origin, Progress};
 use crate::domain::{Phrase, ToolOutcome};
 use crate::tui::cell::{Fold, split_row};
+use crate::strings::Strings;
+use crate::tui::text::Glyphs;
 use crate::tui::text::row::{Row, RowBuilder};
 use crate::tui::text::wrap::{Frame, Span, wrap};
 use crate::tui::text::{diff, measure, sanitize, width};
 use crate::tui::theme::{Paint, Role};
 use ratatui::style::Modifier;
-use std::time::Duration;
+use std::time::Instant;
 
 /// Lines of a running call's output that a folded call shows.
 const TAIL_LINES: usize = 4;
@@ -42,10 +44,13 @@ pub(super) fn rows(tool: &Tool, key: u16, chunk: usize, shown: Shown, ctx: &Ctx<
     }
 }
 
-/// The state of a call: its mark, what the mark means in words, and what colour that has.
-fn state(tool: &Tool, ctx: &Ctx<'_>) -> (&'static str, Role, String) {
-    let glyphs = ctx.signs().glyphs();
-    let strings = ctx.look.strings;
+/// The state of a call: its mark, what colour that has, and what it means in words. `now` is `None` where nothing runs any more.
+pub(super) fn state(
+    tool: &Tool,
+    glyphs: &'static Glyphs,
+    strings: &Strings,
+    now: Option<Instant>,
+) -> (&'static str, Role, String) {
     let said = |key: &str| strings.get(key).to_owned();
     match tool.stage {
         Stage::Writing => {
@@ -61,24 +66,26 @@ fn state(tool: &Tool, ctx: &Ctx<'_>) -> (&'static str, Role, String) {
             (glyphs.open, Role::Running, strings.fill("cell.waits_for_server", &[("server", server)]))
         }
         Stage::Running => {
-            let time = tool.started.map_or(Duration::ZERO, |at| ctx.look.now.saturating_duration_since(at));
+            let Some((now, started)) = now.zip(tool.started) else {
+                return (glyphs.open, Role::Running, said("cell.running"));
+            };
+            let time = now.saturating_duration_since(started);
             // Four turns a second are enough to see that it lives.
-            let turn = if ctx.look.animate { (time.as_millis() / 250) as usize } else { 0 };
-            let sign = glyphs.spinner[turn % glyphs.spinner.len()];
+            let turn = (time.as_millis() / 250) as usize % glyphs.spinner.len();
             let words = format!("{}{}{}", said("cell.running"), glyphs.dot, measure::elapsed(time, strings));
-            (sign, Role::Running, words)
+            (glyphs.spinner[turn], Role::Running, words)
         }
         Stage::Suspended => (glyphs.paused, Role::Waiting, said("cell.suspended")),
-        Stage::Ended => ended(tool, ctx),
+        Stage::Ended => ended(tool, glyphs, strings),
     }
 }
 
-fn ended(tool: &Tool, ctx: &Ctx<'_>) -> (&'static str, Role, String) {
-    let glyphs = ctx.signs().glyphs();
-    let strings = ctx.look.strings;
+fn ended(tool: &Tool, glyphs: &Glyphs, strings: &Strings) -> (&'static str, Role, String) {
     let (sign, role, key) = match tool.outcome() {
         Some(ToolOutcome::Done { is_error: false, .. }) | None => (glyphs.good, Role::Good, "cell.done"),
-        Some(ToolOutcome::Done { .. } | ToolOutcome::Failed { may_have_run: false, .. }) => (glyphs.bad, Role::Bad, "cell.failed"),
+        Some(ToolOutcome::Done { .. } | ToolOutcome::Failed { may_have_run: false, .. }) => {
+            (glyphs.bad, Role::Bad, "cell.failed")
+        }
         Some(ToolOutcome::Failed { .. }) => (glyphs.bad, Role::Bad, "cell.failed_may_have_run"),
         Some(ToolOutcome::Rejected { .. }) => (glyphs.off, Role::Warning, "cell.rejected"),
         Some(ToolOutcome::ByHand { .. }) => (glyphs.good, Role::Good, "cell.by_hand"),
@@ -98,7 +105,10 @@ fn ended(tool: &Tool, ctx: &Ctx<'_>) -> (&'static str, Role, String) {
 
 fn head(tool: &Tool, ctx: &Ctx<'_>) -> Row {
     let glyphs = ctx.signs().glyphs();
-    let (sign, role, words) = state(tool, ctx);
+    let (mut sign, role, words) = state(tool, glyphs, ctx.look.strings, Some(ctx.look.now));
+    if tool.stage == Stage::Running && !ctx.look.animate {
+        sign = glyphs.open;
+    }
     let mut builder = RowBuilder::default();
     builder.push(sign, role).pad_to(2.max(width::of(sign) + 1));
     let quiet = role == Role::Good || tool.outcome().is_some_and(|outcome| matches!(outcome, ToolOutcome::SameAs { .. }));
@@ -192,19 +202,16 @@ fn quiet_row(sign: &str, text: &str, ctx: &Ctx<'_>) -> Row {
 fn progress_row(progress: &Progress, ctx: &Ctx<'_>) -> Row {
     let glyphs = ctx.signs().glyphs();
     let mut builder = RowBuilder::default();
-    match progress.total.filter(|total| *total > 0.0) {
-        Some(total) => {
-            let share = (progress.done / total).clamp(0.0, 1.0);
-            let columns = (ctx.width / 3).clamp(4, 20);
-            let full = (share * f64::from(columns)).round() as usize;
-            builder.push(&glyphs.full.repeat(full), Role::Running);
-            builder.push(&glyphs.empty.repeat(usize::from(columns) - full), Role::Marker);
-            builder.push(&format!(" {:>3.0} %", share * 100.0), Role::Text);
-        }
-        None => {
-            let done = if progress.done.fract() == 0.0 { 0 } else { 1 };
-            builder.push(&format!("{:.done$}", progress.done), Role::Text);
-        }
+    if let Some(total) = progress.total.filter(|total| *total > 0.0) {
+        let share = (progress.done / total).clamp(0.0, 1.0);
+        let columns = (ctx.width / 3).clamp(4, 20);
+        let full = (share * f64::from(columns)).round() as usize;
+        builder.push(&glyphs.full.repeat(full), Role::Running);
+        builder.push(&glyphs.empty.repeat(usize::from(columns) - full), Role::Marker);
+        builder.push(&format!(" {:>3.0} %", share * 100.0), Role::Text);
+    } else {
+        let places = usize::from(progress.done.fract() != 0.0);
+        builder.push(&format!("{:.places$}", progress.done), Role::Text);
     }
     if let Some(message) = &progress.message {
         let text = sanitize::line(message.lines().next().unwrap_or_default()).into_owned();

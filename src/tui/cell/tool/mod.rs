@@ -10,8 +10,9 @@ use super::{Body, Ctx, Fold, Part, Shown, Sign};
 use crate::domain::policy::{Check, Preview, Verdict};
 use crate::domain::tool::{Origin, Progress};
 use crate::domain::{CallId, ServerName, ToolCall, ToolOutcome, ToolSpec};
+use crate::strings::Strings;
 use crate::tui::text::blocks::{Flow, Growth};
-use crate::tui::text::diff;
+use crate::tui::text::{Signs, diff};
 use crate::tui::text::row::Row;
 use crate::tui::theme::Role;
 use arguments::Argument;
@@ -369,8 +370,19 @@ impl Tool {
         draw::rows(self, key, chunk, shown, ctx)
     }
 
+    /// Mark, name and state in one line.
+    pub(super) fn title(&self, strings: &Strings) -> String {
+        let (sign, _, words) = draw::state(self, Signs::Symbols.glyphs(), strings, None);
+        format!("{sign} {} ({words})", self.name)
+    }
+
     pub(super) fn copy_text(&self) -> String {
-        let mut out = self.name.clone();
+        format!("{}{}", self.name, self.body_text())
+    }
+
+    /// Its arguments and what it answered.
+    pub(super) fn body_text(&self) -> String {
+        let mut out = String::new();
         for argument in &self.arguments {
             out.push('\n');
             if !argument.name.is_empty() {
