@@ -6,6 +6,7 @@
 use crate::agent::machine::Entry;
 use crate::domain::conversation::TurnEnd;
 use crate::domain::{CallId, Conversation, Item, ItemBody, SessionId, Step, StepEnd, ToolOutcome, Turn};
+use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -128,6 +129,7 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     header: Header,
+    redactor: Redactor,
     /// Nothing was written yet: the file is made at the first entry, so that a session without a message leaves none.
     fresh: bool,
 }
@@ -147,16 +149,16 @@ pub struct Resumed {
 
 impl Journal {
     /// Begins a journal in a directory of sessions. The directory is made; the file appears at once, empty, and is locked.
-    pub fn create(directory: &Path, header: Header) -> io::Result<Self> {
+    pub fn create(directory: &Path, header: Header, redactor: Redactor) -> io::Result<Self> {
         make_private(directory)?;
         let path = directory.join(format!("{}.jsonl", header.id));
         let file = OpenOptions::new().create_new(true).append(true).read(true).mode(0o600).open(&path)?;
         file.try_lock().map_err(io::Error::from)?;
-        Ok(Self { file, path, header, fresh: true })
+        Ok(Self { file, path, header, redactor, fresh: true })
     }
 
     /// The newest session of a directory that no living process holds.
-    pub fn newest(directory: &Path) -> io::Result<Option<Resumed>> {
+    pub fn newest(directory: &Path, redactor: &Redactor) -> io::Result<Option<Resumed>> {
         let mut files: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
         let entries = match std::fs::read_dir(directory) {
             Ok(entries) => entries,
@@ -172,7 +174,7 @@ impl Journal {
         }
         files.sort();
         while let Some((_, path)) = files.pop() {
-            match Self::resume(&path) {
+            match Self::resume(&path, redactor.clone()) {
                 Ok(resumed) => return Ok(Some(resumed)),
                 // Held by a living process, or not a journal: the next one.
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidData) => {}
@@ -183,14 +185,14 @@ impl Journal {
     }
 
     /// Reads a session back and goes on writing it. `WouldBlock` when a living process holds it.
-    pub fn resume(path: &Path) -> io::Result<Resumed> {
+    pub fn resume(path: &Path, redactor: Redactor) -> io::Result<Resumed> {
         let file = OpenOptions::new().append(true).read(true).open(path)?;
         file.try_lock().map_err(io::Error::from)?;
         let (header, conversation, damaged, whole) = read(&file)?;
         // A line that was cut off must not run into the next one.
         file.set_len(whole)?;
         let draft = std::fs::read_to_string(draft_path(path)).unwrap_or_default();
-        let journal = Self { file, path: path.to_owned(), header, fresh: false };
+        let journal = Self { file, path: path.to_owned(), header, redactor, fresh: false };
         Ok(Resumed { journal, conversation, draft, damaged })
     }
 
@@ -218,7 +220,9 @@ impl Journal {
             self.fresh = false;
         }
         for entry in entries {
-            serde_json::to_writer(&mut lines, entry)?;
+            let mut value = serde_json::to_value(entry)?;
+            self.redactor.mask_json(&mut value);
+            serde_json::to_writer(&mut lines, &value)?;
             lines.push(b'\n');
         }
         self.file.write_all(&lines)?;
@@ -330,15 +334,19 @@ mod tests {
     #[test]
     fn what_was_open_is_closed_by_what_may_have_happened() {
         let directory = tempfile::tempdir().unwrap();
-        let mut journal = Journal::create(directory.path(), header("a")).unwrap();
+        let mut journal = Journal::create(directory.path(), header("a"), Redactor::default()).unwrap();
         journal.write(&entries()).unwrap();
         journal.keep_draft("half a thou").unwrap();
         let path = journal.path().to_owned();
-        assert_eq!(Journal::resume(&path).unwrap_err().kind(), io::ErrorKind::WouldBlock, "held by a living process");
+        assert_eq!(
+            Journal::resume(&path, Redactor::default()).unwrap_err().kind(),
+            io::ErrorKind::WouldBlock,
+            "held by a living process"
+        );
         drop(journal);
         // A line cut off by the crash.
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"entry\":\"turn_e").unwrap();
-        let resumed = Journal::newest(directory.path()).unwrap().unwrap();
+        let resumed = Journal::newest(directory.path(), &Redactor::default()).unwrap().unwrap();
         assert_eq!(resumed.draft, "half a thou");
         assert_eq!(resumed.damaged, Vec::<usize>::new());
         let step = &resumed.conversation.turns[0].steps[0];
@@ -348,7 +356,7 @@ mod tests {
         let mut journal = resumed.journal;
         journal.write(&[Entry::TurnEnd { turn: TurnId(1), end: TurnEnd::Done }]).unwrap();
         drop(journal);
-        let again = Journal::resume(&path).unwrap();
+        let again = Journal::resume(&path, Redactor::default()).unwrap();
         assert_eq!(again.conversation.turns[0].end, Some(TurnEnd::Done));
     }
 
@@ -364,21 +372,21 @@ mod tests {
     #[test]
     fn a_session_without_a_message_leaves_no_file() {
         let directory = tempfile::tempdir().unwrap();
-        let journal = Journal::create(directory.path(), header("a")).unwrap();
+        let journal = Journal::create(directory.path(), header("a"), Redactor::default()).unwrap();
         let path = journal.path().to_owned();
         assert!(path.exists());
         drop(journal);
         assert!(!path.exists());
-        assert!(Journal::newest(directory.path()).unwrap().is_none());
+        assert!(Journal::newest(directory.path(), &Redactor::default()).unwrap().is_none());
         std::fs::write(directory.path().join("b.jsonl"), "garbage\n").unwrap();
-        assert!(Journal::newest(directory.path()).unwrap().is_none());
+        assert!(Journal::newest(directory.path(), &Redactor::default()).unwrap().is_none());
     }
 
     #[test]
     fn files_are_private() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
-        let mut journal = Journal::create(&directory.path().join("p/q"), header("a")).unwrap();
+        let mut journal = Journal::create(&directory.path().join("p/q"), header("a"), Redactor::default()).unwrap();
         journal.write(&entries()).unwrap();
         journal.keep_draft("x").unwrap();
         for path in [journal.path().to_owned(), draft_path(journal.path())] {

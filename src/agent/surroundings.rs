@@ -2,7 +2,7 @@
 //!
 //! Reads the disk; what it finds is rendered by `dialect::environment`.
 
-use crate::domain::{Conversation, ToolOutcome};
+use crate::domain::{Conversation, Step, ToolOutcome};
 use serde_json::Value;
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub fn files(directory: &Path) -> (Vec<String>, usize) {
 /// Files that calls of this session read and wrote, in the order of the first time.
 pub fn touched(conversation: &Conversation) -> (Vec<String>, Vec<String>) {
     let (mut read, mut written) = (Vec::new(), Vec::new());
-    let calls = conversation.turns.iter().flat_map(|turn| &turn.steps).flat_map(|step| step.calls());
+    let calls = conversation.turns.iter().flat_map(|turn| &turn.steps).flat_map(Step::calls);
     for (call, outcome) in calls {
         let Some(ToolOutcome::Done { is_error: false, .. }) = outcome else { continue };
         let Some(tool) = call.tool.as_ref().filter(|tool| tool.server.is_none()) else { continue };

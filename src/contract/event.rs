@@ -121,6 +121,13 @@ pub enum TurnEvent {
         /// Which step of the turn, from 1.
         number: u32,
     },
+    /// The request waits a little for servers that are starting, so that their tools can be offered.
+    Holding {
+        /// Which step.
+        step: StepId,
+        /// The servers.
+        servers: Vec<ServerName>,
+    },
     /// The model gave a sign of life before its first word.
     Alive {
         /// Which step.

@@ -1,7 +1,24 @@
 //! How tool calls are written in what the model says.
 //!
 //! Owns: building a request from the conversation, and reading a reply back into thoughts, answers and calls. Pure: no IO, no clock.
-//! Parsers are incremental: any chunking of the same text gives the same events, and no event shows a tag that is not complete.
+//! Parsers are incremental: any chunking of the same text gives the same events (neighbouring pieces of text joined, the last
+//! [`ModelEvent::CallGrew`] of a run counting), and no event shows a tag that is not complete.
+
+pub mod aliases;
+mod calls;
+mod coerce;
+mod environment;
+mod history;
+mod json;
+pub mod native;
+pub mod outcome;
+pub mod prompt;
+mod voice;
+pub mod xml;
+
+pub use aliases::{aliases, apply_argument_aliases};
+pub use coerce::coerce;
+pub use environment::{Environment, MAX_FILES, environment};
 
 use crate::domain::model::{DialectKind, ModelEvent, Request, StreamEvent};
 use crate::domain::names::Names;
@@ -76,4 +93,13 @@ pub trait Dialect: Send + Sync {
     fn request(&self, prompting: &Prompting<'_>) -> Request;
     /// A reader for the reply to it.
     fn parser(&self, names: Arc<Names>) -> Box<dyn Parser>;
+}
+
+/// The dialect of this kind; `None` where it is not built.
+pub fn dialect(kind: DialectKind) -> Option<&'static dyn Dialect> {
+    match kind {
+        DialectKind::Native => Some(&native::Native),
+        DialectKind::Xml => Some(&xml::Xml),
+        DialectKind::React | DialectKind::Json => None,
+    }
 }

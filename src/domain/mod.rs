@@ -5,6 +5,7 @@
 
 pub mod content;
 pub mod conversation;
+pub mod diff;
 pub mod error;
 pub mod form;
 pub mod id;

@@ -100,6 +100,9 @@ pub struct ServerStatus {
     pub start_millis: Option<u64>,
     /// Non-protocol lines it wrote to standard output, which were passed over.
     pub noise: u64,
+    /// Whether it has resources to read.
+    #[serde(default)]
+    pub resources: bool,
     /// The server's own instructions for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,

@@ -3,6 +3,13 @@
 //! Owns: the trait that every model is behind, the catalogue of known endpoints, the HTTP transport and the wire formats.
 //! Does not: retry (the agent's machine decides, so that the countdown is visible and can be cut short), or know dialects.
 
+pub mod catalog;
+pub mod demo;
+mod endpoint;
+pub mod probe;
+pub mod problem;
+pub mod reply;
+pub mod transport;
 pub mod wire;
 
 use crate::domain::model::{ModelError, Request, StreamEvent};

@@ -1,7 +1,7 @@
 //! What the details layer shows of things: an entry of the transcript, a tool, the model.
 
 use crate::contract::ToolInfo;
-use crate::domain::policy::{ArgumentRule, Grant};
+use crate::domain::policy::{ArgumentRule, Grant, Preview};
 use crate::domain::tool::{Annotations, Risk};
 use crate::strings::Strings;
 use crate::tui::cell::Cell;
@@ -96,10 +96,21 @@ pub fn grant(grant: &Grant, strings: &Strings) -> String {
     }
 }
 
-/// An entry of the transcript; `None` where its card says all there is.
-pub fn entry(cell: &Cell, _strings: &Strings) -> Option<Details> {
-    match cell {
-        Cell::Tool(tool) => Some(Details { title: tool.name().to_owned(), sections: Vec::new() }),
-        _ => None,
+/// An entry of the transcript: `text` is what copying it would give.
+pub fn entry(cell: &Cell, text: String, strings: &Strings) -> Details {
+    let Cell::Tool(call) = cell else {
+        return Details { title: String::new(), sections: vec![(String::new(), DetailBody::Text(text))] };
+    };
+    let mut sections = Vec::new();
+    if let Some(Preview::Diff(diff)) = call.check().map(|check| &check.preview) {
+        sections.push(section(strings, "layer.entry_change", DetailBody::Diff(diff.clone())));
     }
+    sections.push(section(strings, "layer.entry_call", DetailBody::Text(text)));
+    if let Some(spec) = call.spec() {
+        let hints = annotations(&spec.annotations, spec.risk, strings);
+        sections.push(section(strings, "layer.tool_hints", DetailBody::Text(hints)));
+        sections.push(section(strings, "layer.tool_description", DetailBody::Text(spec.description.clone())));
+        sections.push(section(strings, "layer.tool_input", DetailBody::Json(Arc::clone(&spec.input_schema))));
+    }
+    Details { title: call.name().to_owned(), sections }
 }

@@ -11,6 +11,7 @@ use std::time::Instant;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Asking,
+    Holding,
     Reading,
     Thinking,
     Answering,
@@ -117,6 +118,7 @@ impl Activity {
         let key = match turn.doing {
             _ if waits > 0 => "pane.doing_waits",
             Doing::Asking => "pane.doing_asking",
+            Doing::Holding => "pane.doing_holding",
             Doing::Reading => "pane.doing_reading",
             Doing::Thinking => "pane.doing_thinking",
             Doing::Answering => "pane.doing_answering",
@@ -130,7 +132,8 @@ impl Turn {
     fn event(&mut self, event: &Event) {
         match event {
             Event::Turn(TurnEvent::StepStarted { .. }) => self.doing = Doing::Asking,
-            Event::Turn(TurnEvent::Alive { .. }) if self.doing == Doing::Asking => self.doing = Doing::Reading,
+            Event::Turn(TurnEvent::Holding { .. }) => self.doing = Doing::Holding,
+            Event::Turn(TurnEvent::Alive { .. }) => self.doing = Doing::Reading,
             Event::Item(ItemEvent::Started { kind, .. }) => {
                 self.doing = match kind {
                     TextKind::Thinking => Doing::Thinking,

@@ -57,19 +57,12 @@ pub fn sequence(text: &str, through: Through) -> Option<Vec<u8>> {
 }
 
 /// Copies: the sequence through `send`, the text into `file`. Says which of the two was done.
-pub fn copy(
-    text: &str,
-    through: Through,
-    file: Option<&Path>,
-    send: impl FnOnce(&[u8]) -> io::Result<()>,
-) -> Notice {
+pub fn copy(text: &str, through: Through, file: Option<&Path>, send: impl FnOnce(&[u8]) -> io::Result<()>) -> Notice {
     let count = text.chars().count();
     let sent = sequence(text, through).is_some_and(|bytes| send(&bytes).is_ok());
     let written = file.map(|file| write(file, text).map(|()| file.display()));
     match (sent, written) {
-        (true, Some(Ok(file))) => {
-            Notice::info(Phrase::new("pane.copied_both").with("count", count).with("file", file))
-        }
+        (true, Some(Ok(file))) => Notice::info(Phrase::new("pane.copied_both").with("count", count).with("file", file)),
         (true, _) => Notice::info(Phrase::new("pane.copied_terminal").with("count", count)),
         (false, Some(Ok(file))) => {
             Notice::info(Phrase::new("pane.copied_file").with("count", count).with("file", file))

@@ -3,6 +3,7 @@
 use crate::contract::{Op, SessionOp};
 use crate::domain::model::DialectKind;
 use crate::domain::{CallId, Notice, Phrase};
+use crate::tui::about;
 use crate::tui::activity::Ending;
 use crate::tui::cell::Cell;
 use crate::tui::command::Command;
@@ -11,7 +12,6 @@ use crate::tui::layer::{help, notices, palette, servers, theme, tools};
 use crate::tui::layout::{Arrangement, Mode};
 use crate::tui::outcome::{Effect, Layer};
 use crate::tui::ui::{Dump, Ui};
-use crate::tui::about;
 use std::time::Instant;
 
 /// Carries out a command; `value` is what was written behind a `/command`.
@@ -184,9 +184,10 @@ fn pane(ui: &mut Ui, command: Command, now: Instant) -> Vec<Effect> {
         Command::Zoom => ui.panes.zoom(id),
         Command::Shrink | Command::Grow => ui.panes.resize(id, command),
         Command::Details => {
-            let slot = ui.panes.get(id).view().current(&ui.scene.store);
-            let slot = slot.and_then(|slot| ui.scene.store.get(slot));
-            if let Some(details) = slot.and_then(|slot| about::entry(&slot.cell, &ui.dress.strings)) {
+            let (store, look) = (&ui.scene.store, ui.dress.look(now));
+            let view = ui.panes.get(id).view();
+            if let Some(slot) = view.current(store).and_then(|slot| store.get(slot)) {
+                let details = about::entry(&slot.cell, view.copy_text(store, &look), &ui.dress.strings);
                 return vec![Effect::Details(Box::new(details))];
             }
         }

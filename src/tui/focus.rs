@@ -55,12 +55,9 @@ impl Focus {
         let order: &[Self] = match arrangement {
             Arrangement::Timeline => &[Self::Composer, Self::Pane(PaneId::Timeline)],
             Arrangement::TooSmall => &[Self::Composer],
-            Arrangement::Split | Arrangement::Stack => &[
-                Self::Composer,
-                Self::Pane(PaneId::Answer),
-                Self::Pane(PaneId::Thinking),
-                Self::Pane(PaneId::Tools),
-            ],
+            Arrangement::Split | Arrangement::Stack => {
+                &[Self::Composer, Self::Pane(PaneId::Answer), Self::Pane(PaneId::Thinking), Self::Pane(PaneId::Tools)]
+            }
         };
         let at = order.iter().position(|focus| *focus == self).unwrap_or(0);
         let to = match turn {

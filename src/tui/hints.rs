@@ -1,12 +1,13 @@
-//! Which keys are named in the line at the bottom: those of what has the focus, and always how to leave it.
+//! What is said beside the panes: which keys work for what has the focus, and always how to leave it; what runs; what is queued.
 
 use crate::tui::command::Command;
 use crate::tui::focus::{Focus, PaneId};
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
+use crate::tui::scene::Scene;
 use crate::tui::theme::Role;
 use crate::tui::ui::Ui;
-use crate::tui::widget::{Line, frame};
+use crate::tui::widget::{Line, frame, spinner};
 
 /// The hints for what has the focus. An opened prompt and a layer name their keys themselves.
 pub fn line(look: &Look<'_>, ui: &Ui, focus: Option<Focus>) -> Line {
@@ -29,8 +30,10 @@ fn composer(look: &Look<'_>, ui: &Ui) -> Line {
         );
     }
     let send = key(look, Context::Composer, Command::Send);
-    let new_line = if look.shift_enter { "Shift-Enter".to_owned() } else { key(look, Context::Composer, Command::NewLine) };
-    let paste = if ui.composer.is_at_paste() { key(look, Context::Composer, Command::OpenPaste) } else { String::new() };
+    let new_line =
+        if look.shift_enter { "Shift-Enter".to_owned() } else { key(look, Context::Composer, Command::NewLine) };
+    let paste =
+        if ui.composer.is_at_paste() { key(look, Context::Composer, Command::OpenPaste) } else { String::new() };
     let next = key(look, Context::Global, Command::Next);
     let palette = key(look, Context::Global, Command::Palette);
     let help = key(look, Context::Global, Command::Help);
@@ -88,6 +91,26 @@ pub fn queue(look: &Look<'_>, queued: usize) -> Line {
             line.push(look.glyphs().dot, Role::Dim);
             line.push(&up, Role::Key).push(" ", Role::Dim).push(look.strings.get("pane.hint_take_back"), Role::Dim);
         }
+    }
+    line
+}
+
+/// What runs, for the composer's rule: a spinner, what it is, for how long, how to stop it.
+pub fn working(look: &Look<'_>, scene: &Scene, waits: usize, focus: Option<Focus>) -> Line {
+    let mut line = Line::new();
+    let (Some(text), Some(since)) = (scene.activity.text(look, waits), scene.activity.since()) else { return line };
+    let (mark, role) =
+        if waits > 0 { (look.glyphs().waiting, Role::Waiting) } else { (spinner::symbol(since, look), Role::Running) };
+    line.push(mark, role).push(" ", role).push(&text, Role::Text);
+    let dot = look.glyphs().dot;
+    if waits == 0 {
+        line.push(dot, Role::Dim).push(&spinner::elapsed(since, look), Role::Dim);
+    }
+    // Elsewhere the same key closes something else first.
+    let escape = look.keymap.label(Context::Global, Command::Escape).filter(|_| focus == Some(Focus::Composer));
+    if let Some(key) = escape {
+        line.push(dot, Role::Dim).push(&key, Role::Key).push(" ", Role::Dim);
+        line.push(look.strings.get("pane.hint_interrupts"), Role::Dim);
     }
     line
 }

@@ -29,12 +29,6 @@ impl History {
         Self { path, ..Self::default() }
     }
 
-    /// How many entries there are.
-    pub fn len(&mut self) -> usize {
-        self.load();
-        self.entries.len()
-    }
-
     /// An entry, 0 being the newest.
     pub fn get(&mut self, back: usize) -> Option<&str> {
         self.load();
@@ -125,7 +119,6 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + "broken\n").unwrap();
         let mut again = History::new(Some(path));
-        assert_eq!(again.len(), 2);
         assert_eq!(again.get(0), Some("three"));
         assert_eq!(again.get(1), Some("one\ntwo"));
         assert_eq!(again.get(2), None);

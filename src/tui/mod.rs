@@ -33,6 +33,7 @@ pub mod prompt;
 pub mod run;
 pub mod scene;
 pub mod settings;
+pub mod setup;
 pub mod signals;
 pub mod terminal;
 pub mod text;

@@ -8,8 +8,8 @@ use crate::tui::outcome::Effect;
 use crate::tui::pane::content::Content;
 use crate::tui::theme::Role;
 use crate::tui::transcript::{Drawn, Store};
-use crate::tui::widget::{Line, frame};
 use crate::tui::widget::frame::Lit;
+use crate::tui::widget::{Line, frame};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -91,13 +91,7 @@ impl Panes {
     }
 
     /// Carries out a command in a pane; `None` for one that is not a pane's. When it led to another step, the other panes show that step too.
-    pub fn command(
-        &mut self,
-        id: PaneId,
-        command: Command,
-        store: &Store,
-        look: &Look<'_>,
-    ) -> Option<Vec<Effect>> {
+    pub fn command(&mut self, id: PaneId, command: Command, store: &Store, look: &Look<'_>) -> Option<Vec<Effect>> {
         let before = self.get(id).view().current_step(store);
         let effects = self.get(id).command(command, store, look)?;
         let after = self.get(id).view().current_step(store);

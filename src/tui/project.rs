@@ -52,7 +52,7 @@ impl Projection {
                 }
             }
             TurnEvent::StepStarted { turn, step, number } => store.begin_step(*turn, *step, *number),
-            TurnEvent::Alive { .. } => {}
+            TurnEvent::Holding { .. } | TurnEvent::Alive { .. } => {}
             TurnEvent::StepEnded { step, end, .. } => {
                 if let Some(mark) = Mark::of_step(end.clone()) {
                     store.push(self.place(*step), Cell::mark(mark));
@@ -90,9 +90,9 @@ impl Projection {
     }
 
     fn slot(&self, call: CallId, step: Option<StepId>, store: &mut Store) -> SlotId {
-        store.find_call(call).unwrap_or_else(|| {
-            store.push_item(Place { turn: self.turn, step }, ItemId(call.0), Cell::tool(call))
-        })
+        store
+            .find_call(call)
+            .unwrap_or_else(|| store.push_item(Place { turn: self.turn, step }, ItemId(call.0), Cell::tool(call)))
     }
 
     fn tool(&mut self, event: &ToolEvent, store: &mut Store, now: Instant) {
@@ -105,9 +105,7 @@ impl Projection {
                 (call.id, Some(*step), ToolChange::Proposed { call: Box::new(call.clone()), spec: spec.clone() })
             }
             ToolEvent::Checked { call, check } => (*call, None, ToolChange::Checked(check.clone())),
-            ToolEvent::WaitingForServer { call, server } => {
-                (*call, None, ToolChange::WaitingForServer(server.clone()))
-            }
+            ToolEvent::WaitingForServer { call, server } => (*call, None, ToolChange::WaitingForServer(server.clone())),
             ToolEvent::Started { call } => (*call, None, ToolChange::Started { at: now }),
             ToolEvent::Progress { call, progress } => (*call, None, ToolChange::Progress(progress.clone())),
             ToolEvent::Output { call, text } => (*call, None, ToolChange::Output(text)),

@@ -6,26 +6,23 @@
 
 use crate::contract::{ClockOp, Event, Op, SessionEvent};
 use crate::domain::{Notice, Phrase};
-use crate::strings::Strings;
 use crate::tui::clipboard::{self, Through};
 use crate::tui::dress::Dress;
 use crate::tui::frame::FrameClock;
 use crate::tui::history::History;
 use crate::tui::host::Host;
 use crate::tui::input::{Answer, Pump, Reader, Received};
-use crate::tui::keymap::Keymap;
 use crate::tui::layer::welcome::Welcome;
 use crate::tui::msg::{Found, Msg, Presence};
-use crate::tui::outcome::{Effect, Remember};
 use crate::tui::outbox::Outbox;
+use crate::tui::outcome::{Effect, Remember};
 use crate::tui::pane::composer::Composer;
-use crate::tui::settings::Settings;
+pub use crate::tui::setup::{Exit, Setup};
 use crate::tui::signals::{Signal, Signals};
 use crate::tui::terminal::Terminal;
 use crate::tui::text::width;
 use crate::tui::transcript::plain;
 use crate::tui::ui::{Dump, Ui};
-use crate::tui::wardrobe::Wardrobe;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -42,47 +39,6 @@ const HOLD: Duration = Duration::from_millis(300);
 const STOP: Duration = Duration::from_millis(200);
 /// How long a full channel may delay leaving.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// Everything the screen needs.
-pub struct Setup {
-    /// To the agent; of size 64.
-    pub ops: mpsc::Sender<Op>,
-    /// From the agent; of size 1024.
-    pub events: mpsc::Receiver<Event>,
-    /// Settings.
-    pub settings: Settings,
-    /// Texts.
-    pub strings: Strings,
-    /// Keys.
-    pub keymap: Keymap,
-    /// Themes.
-    pub wardrobe: Wardrobe,
-    /// What the user should read first: warnings of the loaders.
-    pub notices: Vec<Notice>,
-    /// A task to send at once.
-    pub prompt: Option<String>,
-    /// File of what was sent before.
-    pub history: Option<PathBuf>,
-    /// File that copied texts are written to beside the clipboard.
-    pub copies: Option<PathBuf>,
-    /// What lies between us and the terminal.
-    pub through: Through,
-    /// Editor, browser, configuration.
-    pub host: Arc<dyn Host>,
-    /// Nothing is configured: show the welcome, and fill it from here.
-    pub found: Option<mpsc::Receiver<Found>>,
-}
-
-/// Why the loop ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// The user left.
-    Quit,
-    /// A signal said so: its number.
-    Signal(i32),
-    /// The terminal is gone.
-    Hangup,
-}
 
 enum Done {
     Edited(Result<String, Phrase>),
@@ -154,7 +110,7 @@ impl Screen {
         let pump = Pump::new(setup.settings.escape);
         let mut ui = Ui::new(setup.settings, dress, wardrobe, composer, terminal.size());
         let now = Instant::now();
-        for notice in setup.notices.into_iter().chain(theme.err()) {
+        for notice in setup.notices.into_iter().chain(theme) {
             ui.show(notice, now);
         }
         if setup.found.is_some() {
@@ -294,16 +250,12 @@ impl Screen {
     }
 
     fn found(&mut self, found: Option<Found>) -> io::Result<()> {
-        let msg = match found {
-            Some(found) => Msg::Found(found),
-            None => {
-                self.found = None;
-                Msg::Found(Found::Done)
-            }
-        };
+        if found.is_none() {
+            self.found = None;
+        }
         let now = self.now();
         self.clock.soon(now);
-        self.update(msg)
+        self.update(Msg::Found(found.unwrap_or(Found::Done)))
     }
 
     fn time(&mut self) -> io::Result<()> {
@@ -370,7 +322,7 @@ impl Screen {
         let now = self.now();
         let effects = self.ui.update(msg, now);
         for effect in effects {
-            self.perform(effect)?;
+            self.perform(effect);
         }
         if !self.terminal.is_ours() && !self.lent {
             return Err(io::Error::other("a part of the program panicked while it drew"));
@@ -378,7 +330,7 @@ impl Screen {
         Ok(())
     }
 
-    fn perform(&mut self, effect: Effect) -> io::Result<()> {
+    fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Op(op) => {
                 let was_full = !self.outbox.is_empty();
@@ -419,7 +371,6 @@ impl Screen {
             | Effect::UseTheme(_)
             | Effect::Command(_) => {}
         }
-        Ok(())
     }
 
     fn remember(&mut self, what: Remember) {

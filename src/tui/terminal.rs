@@ -165,6 +165,8 @@ impl Terminal {
     }
 
     /// Gives the terminal back as it was found. Whether there was something to undo.
+    /// Takes the owner, so that nobody else does it.
+    #[allow(clippy::unused_self)]
     pub fn leave(&mut self) -> bool {
         restore()
     }

@@ -28,7 +28,7 @@ use crate::tui::settings::Settings;
 use crate::tui::theme::Role;
 use crate::tui::wardrobe::Wardrobe;
 use crate::tui::widget::frame::Lit;
-use crate::tui::widget::{Line, frame, spinner};
+use crate::tui::widget::{Line, frame};
 use crate::tui::{hints, layer};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -212,7 +212,7 @@ impl Ui {
                     self.layers.push(layer, &self.scene.facts);
                 }
                 Effect::UseTheme(name) => {
-                    if let Err(problem) = self.wardrobe.wear(&name, &mut self.dress.theme) {
+                    for problem in self.wardrobe.wear(&name, &mut self.dress.theme) {
                         self.show(problem, now);
                     }
                 }
@@ -307,7 +307,8 @@ impl Ui {
 
     /// What appeared by itself gets only keys that type nothing, while nothing is written and nothing else has the focus.
     fn guest_may_have(&self, key: KeyEvent) -> bool {
-        let types = matches!(key.code, KeyCode::Char(_)) && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let types = matches!(key.code, KeyCode::Char(_))
+            && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         !types && self.composer.is_empty() && self.focus == Focus::Composer && !self.scene.prompts.is_open()
     }
 
@@ -469,11 +470,11 @@ impl Ui {
         let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits));
         let dock = (!areas.dock.is_empty()).then(|| self.scene.prompts.draw(areas.dock, buffer, &look)).flatten();
         let lit = if focus == Some(Focus::Composer) { Lit::Bright } else { Lit::Dim };
-        let left = working(&look, &self.scene, waits);
+        let left = hints::working(&look, &self.scene, waits, focus);
         let right = hints::queue(&look, self.scene.activity.queued());
         let caret = self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right));
-        if let Some(divider) = areas.divider.filter(|_| areas.dock.is_empty() && frame::joins(&look)) {
-            buffer.set_string(divider.x, areas.composer.y, "┴", look.theme.style(lit.border()));
+        if let Some(divider) = areas.divider {
+            frame::join_below(divider, buffer, &look);
         }
         let line = hints::line(&look, self, focus);
         self.status.draw(areas.hints, buffer, &look, &line);
@@ -496,25 +497,4 @@ impl Ui {
         let motion = if spins { Motion::Spinning } else { Motion::Still };
         Painted { caret, motion, deadline: self.scene.prompts.next_deadline(now) }
     }
-}
-
-/// What runs, for the composer's rule: a spinner, what it is, for how long, how to stop it.
-fn working(look: &crate::tui::look::Look<'_>, scene: &Scene, waits: usize) -> Line {
-    let mut line = Line::new();
-    let (Some(text), Some(since)) = (scene.activity.text(look, waits), scene.activity.since()) else { return line };
-    let (mark, role) = if waits > 0 {
-        (look.glyphs().waiting, Role::Waiting)
-    } else {
-        (spinner::symbol(since, look), Role::Running)
-    };
-    line.push(mark, role).push(" ", role).push(&text, Role::Text);
-    let dot = look.glyphs().dot;
-    if waits == 0 {
-        line.push(dot, Role::Dim).push(&spinner::elapsed(since, look), Role::Dim);
-    }
-    if let Some(key) = look.keymap.label(Context::Global, Command::Escape) {
-        line.push(dot, Role::Dim).push(&key, Role::Key).push(" ", Role::Dim);
-        line.push(look.strings.get("pane.hint_interrupts"), Role::Dim);
-    }
-    line
 }

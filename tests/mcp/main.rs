@@ -1,1 +1,11 @@
-//! MCP servers: the fixture server with its faults always, pinned public servers when `MCPANE_LIVE=1`.
+//! The MCP client against real server processes: the fixture server with its faults always, pinned public servers when `MCPANE_LIVE=1`.
+
+mod asks;
+mod calls;
+mod demo;
+mod faults;
+mod lifecycle;
+mod live;
+mod processes;
+mod rig;
+mod tools;

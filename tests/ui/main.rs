@@ -1,10 +1,14 @@
 //! The program on screen, without a terminal: headless `Ui`, pressed keys, snapshots.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod focus;
 mod prompt_calls;
 mod prompt_forms;
 mod prompt_kit;
 mod prompt_queue;
 mod prompt_random;
 mod prompt_screens;
+mod pty;
 mod script;
 mod stage;

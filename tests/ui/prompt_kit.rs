@@ -1,5 +1,4 @@
 //! Prompts without the rest of the screen: feed events, press keys, let time pass, look.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a bench is part of the tests, though no test itself")]
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use mcpane::contract::{Op, PromptEvent};

@@ -55,6 +55,7 @@ pub fn server(name: &str, state: ServerState) -> Event {
         protocol: Some("2025-11-25".into()),
         identity: Some(format!("{name} 1.2.0")),
         tools: Some(3),
+        resources: false,
         cached: state == ServerState::Idle,
         start_millis: Some(840),
         noise: 0,
@@ -172,8 +173,7 @@ pub fn approval(prompt: u64, step: u64, call: &ToolCall, spec: &Arc<ToolSpec>, c
         form: Form::default(),
         problems: Vec::new(),
     }));
-    let prompt =
-        Prompt { id: PromptId(prompt), call: Some(call.id), step: Some(StepId(step)), kind, expires_ms: None };
+    let prompt = Prompt { id: PromptId(prompt), call: Some(call.id), step: Some(StepId(step)), kind, expires_ms: None };
     Event::Prompt(PromptEvent::Opened { prompt })
 }
 

@@ -15,7 +15,8 @@ use mcpane::tui::msg::{Found, FoundKey, LocalServer};
 use mcpane::tui::outcome::Remember;
 use mcpane::tui::run::{Exit, Setup, run};
 use mcpane::tui::settings::Settings;
-use mcpane::tui::wardrobe::Wardrobe;
+use mcpane::tui::theme::Library;
+use mcpane::tui::wardrobe::{Wardrobe, depth};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -77,6 +78,7 @@ async fn stage() {
             stream(&events).await;
         }
         while let Some(op) = asked.recv().await {
+            assert!(scene != "panic" || !matches!(op, Op::Submit { .. }), "the script fell over");
             answer(op, &events).await;
         }
     });
@@ -92,7 +94,7 @@ async fn stage() {
         },
         strings: Strings::new(Language::from_locale(&env("MCPANE_LANG"))),
         keymap: Keymap::built_in(),
-        wardrobe: Wardrobe::default(),
+        wardrobe: Wardrobe::new(Library::default(), depth(&env("TERM"), &env("COLORTERM"), None)),
         notices: Vec::new(),
         prompt: None,
         history: None,
@@ -101,8 +103,8 @@ async fn stage() {
         host: Arc::new(Props),
         found: welcome.then_some(found),
     };
-    let exit = run(setup).await.unwrap();
-    assert!(matches!(exit, Exit::Quit | Exit::Signal(_)));
+    let exit = Box::pin(run(setup)).await.unwrap();
+    assert!(matches!(exit, Exit::Quit | Exit::Signal(_) | Exit::Hangup));
 }
 
 async fn stream(events: &mpsc::Sender<Event>) {

@@ -59,6 +59,8 @@ pub fn shifted(digits: &[u8], last: u8) -> Option<Received> {
     }
 }
 
+/// Always something: it ends the arms of tables in which some keys mean nothing.
+#[allow(clippy::unnecessary_wraps)]
 fn press(code: KeyCode, modifiers: KeyModifiers) -> Option<Received> {
     Some(Received::Key(KeyEvent::new(code, modifiers)))
 }

@@ -91,13 +91,12 @@ impl Parser {
         }
         let held = std::mem::take(&mut self.buffer);
         match held.as_slice() {
-            [] => {}
             [ESC] => out.push(plain(KeyCode::Esc)),
             [ESC, ESC] => out.extend([plain(KeyCode::Esc), plain(KeyCode::Esc)]),
             [ESC, ESC, c] => out.extend([plain(KeyCode::Esc), alt(*c)]),
             [ESC, c] if (0x20..0x7f).contains(c) => out.push(alt(*c)),
-            // The rest of a sequence never came.
-            [ESC, ..] => {}
+            // Nothing, or the rest of a sequence never came.
+            [] | [ESC, ..] => {}
             // An unfinished character.
             _ => out.push(plain(KeyCode::Char(char::REPLACEMENT_CHARACTER))),
         }
@@ -177,8 +176,7 @@ fn character(bytes: &[u8]) -> Front {
 /// What follows an `Esc`; lengths count it.
 fn escape(rest: &[u8]) -> Front {
     match rest {
-        [] => Front::Partial,
-        [ESC] => Front::Partial,
+        [] | [ESC] => Front::Partial,
         // `Esc Esc [ A`: Alt with a key that has no other way to carry it.
         [ESC, b'[' | b'O', ..] => match escape(&rest[1..]) {
             Front::Event(n, event) => Front::Event(n + 1, event.map(with_alt)),
@@ -188,7 +186,7 @@ fn escape(rest: &[u8]) -> Front {
         [ESC, ..] => Front::Event(1, Some(plain(KeyCode::Esc))),
         [b'[', rest @ ..] => sequence(rest),
         [b'O', rest @ ..] => single_shift(rest),
-        [b']', rest @ ..] => string(b']', rest, |first| first.is_ascii_digit()),
+        [b']', rest @ ..] => string(b']', rest, u8::is_ascii_digit),
         [b'P', rest @ ..] => string(b'P', rest, |first| first.is_ascii_digit() || b"$>!+".contains(first)),
         [b'_', rest @ ..] => string(b'_', rest, |first| *first == b'G'),
         [byte, ..] if *byte < 0x80 => Front::Event(2, Some(with_alt(Received::Key(control(*byte))))),

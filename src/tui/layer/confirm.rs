@@ -3,7 +3,7 @@
 use crate::tui::look::Look;
 use crate::tui::outcome::{Effect, Layer, Outcome};
 use crate::tui::theme::Role;
-use crate::tui::widget::line::wrap;
+use crate::tui::widget::line::paragraphs;
 use crate::tui::widget::{Line, frame};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -56,7 +56,7 @@ impl Layer for Confirm {
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
         let hints = frame::hints(look, &[("y", "layer.yes"), ("n", "layer.no"), ("←→ Enter", "layer.hint_choose")]);
         let columns = 60.min(area.width.saturating_sub(6));
-        let lines = wrap(&self.question, columns);
+        let lines = paragraphs(&self.question, columns);
         let inside = frame::card(area, (columns, lines.len() as u16 + 2), buffer, look, &Line::new(), &hints);
         for (y, line) in (inside.y..inside.bottom()).zip(&lines) {
             Line::of(line, Role::Text).draw(Rect { y, height: 1, ..inside }, buffer, look.theme);

@@ -3,9 +3,10 @@
 use crate::domain::policy::FileDiff;
 use crate::tui::look::Look;
 use crate::tui::outcome::{DetailBody, Details, Effect, Layer, Outcome};
+use crate::tui::text::{Frame, Row, Signs, diff, json, width, wrap};
 use crate::tui::theme::{Paint, Role};
 use crate::tui::widget::input::Lines;
-use crate::tui::widget::line::wrap;
+use crate::tui::widget::line::paragraphs;
 use crate::tui::widget::{Input, Line, Pager, frame};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -15,9 +16,8 @@ use ratatui::layout::{Position, Rect};
 pub struct DetailsLayer {
     details: Details,
     pager: Pager,
-    /// The lines of the last layout, and the width it was made for.
-    lines: Vec<Line>,
-    texts: Vec<String>,
+    /// The rows of the last layout, and the width it was made for.
+    rows: Vec<Row>,
     width: u16,
     /// The search line while it is typed, the query, the line of the current match.
     input: Option<Input>,
@@ -31,8 +31,7 @@ impl DetailsLayer {
         Self {
             details,
             pager: Pager::default(),
-            lines: Vec::new(),
-            texts: Vec::new(),
+            rows: Vec::new(),
             width: 0,
             input: None,
             query: String::new(),
@@ -45,39 +44,28 @@ impl DetailsLayer {
             return;
         }
         self.width = width;
-        let mut page = Page { width, rows: Vec::new() };
+        let mut page = Page { width, look, rows: Vec::new() };
         for (number, (heading, body)) in self.details.sections.iter().enumerate() {
             if number > 0 {
-                page.line(String::new(), Role::Text);
+                page.rows.push(Row::default());
             }
             if !heading.is_empty() {
-                page.line(heading.clone(), Role::Heading);
+                page.rows.push(Row::plain(heading.as_str(), Role::Heading));
             }
-            page.body(body, look);
+            page.body(body);
         }
-        self.texts = page.rows.iter().map(|row| row.iter().map(|(text, _)| text.to_lowercase()).collect()).collect();
-        self.lines = page
-            .rows
-            .into_iter()
-            .map(|row| {
-                let mut line = Line::new();
-                for (text, paint) in row {
-                    line.push(&text, paint);
-                }
-                line
-            })
-            .collect();
+        self.rows = page.rows;
     }
 
     fn find(&mut self, from: usize, back: bool) {
         let query = self.query.to_lowercase();
-        let len = self.texts.len();
+        let len = self.rows.len();
         if query.is_empty() || len == 0 {
             self.current = None;
             return;
         }
         let step = |n: usize| if back { (from + 2 * len - n) % len } else { (from + n) % len };
-        self.current = (0..len).map(step).find(|line| self.texts[*line].contains(&query));
+        self.current = (0..len).map(step).find(|line| self.rows[*line].text.to_lowercase().contains(&query));
         if let Some(line) = self.current {
             self.pager.show(line);
         }
@@ -110,11 +98,13 @@ impl DetailsLayer {
             }
             match body {
                 DetailBody::Text(text) => out.push_str(text),
-                DetailBody::Json(value) => out.push_str(&pretty(value)),
+                DetailBody::Json(value) => out.push_str(&json::pretty(value)),
                 DetailBody::Diff(diff) => out.push_str(&diff_text(diff)),
                 DetailBody::Fields(fields) => {
                     for (name, value) in fields {
-                        out.push_str(&format!("{name}: {value}\n"));
+                        for part in [name, ": ", value, "\n"] {
+                            out.push_str(part);
+                        }
                     }
                 }
             }
@@ -124,96 +114,53 @@ impl DetailsLayer {
     }
 }
 
-fn pretty(value: &serde_json::Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
-}
-
 fn diff_text(diff: &FileDiff) -> String {
     diff.hunks.iter().flatten().map(|line| format!("{}{}\n", line.sign, line.text)).collect()
 }
 
-/// Rows of painted pieces, before they become lines.
-struct Page {
+/// Rows in the making.
+struct Page<'a> {
     width: u16,
-    rows: Vec<Vec<(String, Paint)>>,
+    look: &'a Look<'a>,
+    rows: Vec<Row>,
 }
 
-impl Page {
-    fn line(&mut self, text: String, paint: impl Into<Paint>) {
-        self.rows.push(vec![(text, paint.into())]);
-    }
-
-    fn body(&mut self, body: &DetailBody, look: &Look<'_>) {
+impl Page<'_> {
+    fn body(&mut self, body: &DetailBody) {
         match body {
             DetailBody::Text(text) => {
-                for line in wrap(text, self.width) {
-                    self.line(line, Role::Text);
+                for line in paragraphs(text, self.width) {
+                    self.rows.push(Row::plain(line, Role::Text));
                 }
             }
-            DetailBody::Json(value) => {
-                for line in pretty(value).lines() {
-                    self.json(line);
-                }
+            DetailBody::Json(value) => self.json(&json::pretty(value)),
+            DetailBody::Diff(diff) => {
+                self.rows.extend(diff::rows(diff, self.width, Signs::of(self.look), self.look.strings));
             }
-            DetailBody::Diff(diff) => self.diff(diff, look),
             DetailBody::Fields(fields) => self.fields(fields),
         }
     }
 
-    /// One line of indented JSON; its key stands out. A long line goes on under its value.
-    fn json(&mut self, line: &str) {
-        let indent = line.len() - line.trim_start().len();
-        let room = self.width.saturating_sub(indent as u16 + 2).max(8);
-        for (number, part) in wrap(line.trim_start(), room).into_iter().enumerate() {
-            let pad = " ".repeat(if number == 0 { indent } else { indent + 2 });
-            let key = part.find("\": ").filter(|_| number == 0 && part.starts_with('"'));
-            let mut row = vec![(pad, Paint::from(Role::Text))];
-            match key {
-                Some(end) => {
-                    row.push((part[..=end].to_owned(), Role::Label.into()));
-                    row.push((part[end + 1..].to_owned(), Role::Value.into()));
-                }
-                None => row.push((part, Role::Value.into())),
-            }
-            self.rows.push(row);
-        }
-    }
-
-    fn diff(&mut self, diff: &FileDiff, look: &Look<'_>) {
-        for (number, hunk) in diff.hunks.iter().enumerate() {
-            if number > 0 {
-                self.line(look.glyphs().more.to_owned(), Role::Dim);
-            }
-            for line in hunk {
-                let role = match line.sign {
-                    '+' => Role::Added,
-                    '-' => Role::Removed,
-                    _ => Role::Text,
-                };
-                let at = line.new.or(line.old).map_or_else(String::new, |n| n.to_string());
-                for (part, text) in wrap(&line.text, self.width.saturating_sub(8).max(8)).into_iter().enumerate() {
-                    let number = if part == 0 { format!("{at:>5} ") } else { " ".repeat(6) };
-                    let sign = if part == 0 { line.sign } else { ' ' };
-                    self.rows.push(vec![(number, Role::Dim.into()), (format!("{sign} {text}"), role.into())]);
-                }
-            }
-        }
-        if diff.omitted > 0 {
-            let count = diff.omitted.to_string();
-            self.line(look.strings.fill("layer.diff_omitted", &[("count", &count)]), Role::Dim);
+    /// A long line goes on two columns further in than it began.
+    fn json(&mut self, text: &str) {
+        for line in text.lines() {
+            let indent = line.len() - line.trim_start().len();
+            let pad = |columns: usize| vec![(" ".repeat(columns).into(), Paint::from(Role::Text))];
+            let frame = Frame { first: pad(indent), rest: pad(indent + 2), ..Frame::plain(self.width) };
+            wrap::wrap(&json::spans(line.trim_start(), 0), &frame, 0, &mut self.rows);
         }
     }
 
     fn fields(&mut self, fields: &[(String, String)]) {
-        let names = fields.iter().map(|(name, _)| Line::of(name, Role::Label).width()).max().unwrap_or(0);
-        let names = names.min(self.width / 2);
+        let names = fields.iter().map(|(name, _)| width::of(name)).max().unwrap_or(0).min(self.width / 2);
         for (name, value) in fields {
             let room = self.width.saturating_sub(names + 2).max(8);
-            for (number, part) in wrap(value, room).into_iter().enumerate() {
+            for (number, part) in paragraphs(value, room).into_iter().enumerate() {
                 let label = if number == 0 { name.as_str() } else { "" };
-                let pad = usize::from(names.saturating_sub(Line::of(label, Role::Label).width()) + 2);
-                let label = format!("{label}{}", " ".repeat(pad));
-                self.rows.push(vec![(label, Role::Label.into()), (part, Role::Value.into())]);
+                let mut line = Line::of(label, Role::Label);
+                let pad = usize::from(names.saturating_sub(line.width()) + 2);
+                line.push(&" ".repeat(pad), Role::Text).push(&part, Role::Value);
+                self.rows.push(line.fit(self.width, "…"));
             }
         }
     }
@@ -232,7 +179,7 @@ impl Layer for DetailsLayer {
             KeyCode::Esc | KeyCode::Char('q') => return Outcome::Close(Vec::new()),
             KeyCode::Char('/') => self.input = Some(Input::new(Lines::One)),
             KeyCode::Char('n') => self.find(self.current.map_or(0, |line| line + 1), false),
-            KeyCode::Char('N') => self.find(self.current.map_or(0, |line| line + self.texts.len() - 1), true),
+            KeyCode::Char('N') => self.find(self.current.map_or(0, |line| line + self.rows.len() - 1), true),
             KeyCode::Char('c') if key.modifiers.is_empty() => return Outcome::Emit(vec![Effect::Copy(self.plain())]),
             _ if self.pager.key(key) => {}
             _ => return Outcome::Ignored,
@@ -266,7 +213,7 @@ impl Layer for DetailsLayer {
         if searching && inside.height > 1 {
             inside.height -= 1;
         }
-        self.pager.draw(inside, buffer, look, &self.lines);
+        self.pager.draw(inside, buffer, look, &self.rows);
         if !searching {
             return None;
         }
@@ -276,12 +223,10 @@ impl Layer for DetailsLayer {
             Line::of(look.strings.get("pane.no_match"), Role::Warning).draw_right(row, buffer, look.theme);
         }
         let field = Rect { x: row.x + 1, width: row.width.saturating_sub(16), ..row };
-        match &mut self.input {
-            Some(input) => Some(input.draw(field, buffer, look.theme, Role::Text)),
-            None => {
-                Line::of(&self.query, Role::Dim).draw(field, buffer, look.theme);
-                None
-            }
+        if let Some(input) = &mut self.input {
+            return Some(input.draw(field, buffer, look.theme, Role::Text));
         }
+        Line::of(&self.query, Role::Dim).draw(field, buffer, look.theme);
+        None
     }
 }

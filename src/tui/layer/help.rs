@@ -5,7 +5,7 @@ use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::outcome::{Layer, Outcome};
 use crate::tui::theme::Role;
-use crate::tui::widget::{Line, Pager, frame};
+use crate::tui::widget::{Line, Pager, frame, line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -79,7 +79,7 @@ impl Layer for Help {
         let title = Line::of(look.strings.get("layer.help_title"), Role::TitleFocused);
         let hints = frame::hints(look, &[("Esc", "layer.hint_back"), ("↑↓", "layer.hint_scroll")]);
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
-        self.pager.draw(inside, buffer, look, &lines(look));
+        self.pager.draw(inside, buffer, look, &line::rows(&lines(look), inside.width));
         None
     }
 }

@@ -6,8 +6,8 @@ use crate::tui::look::Look;
 use crate::tui::outcome::{Effect, Layer, Outcome};
 use crate::tui::pane::status::notice_line;
 use crate::tui::theme::Role;
-use crate::tui::widget::line::wrap;
-use crate::tui::widget::{Line, Pager, frame};
+use crate::tui::widget::line::paragraphs;
+use crate::tui::widget::{Line, Pager, frame, line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -38,7 +38,7 @@ fn lines(notices: &[Notice], width: u16, look: &Look<'_>) -> Vec<Line> {
             continue;
         }
         let text = look.strings.render(&notice.text);
-        for (number, part) in wrap(&text, width.saturating_sub(4)).into_iter().enumerate() {
+        for (number, part) in paragraphs(&text, width.saturating_sub(4)).into_iter().enumerate() {
             if number == 0 {
                 let first = Notice { level: notice.level, text: crate::domain::Phrase::literal(part) };
                 lines.push(notice_line(&first, look));
@@ -73,13 +73,11 @@ impl Layer for Notices {
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
         let title = Line::of(look.strings.get("layer.notices_title"), Role::TitleFocused);
-        let hints = frame::hints(
-            look,
-            &[("Esc", "layer.hint_back"), ("↑↓", "layer.hint_scroll"), ("c", "layer.hint_copy")],
-        );
+        let hints =
+            frame::hints(look, &[("Esc", "layer.hint_back"), ("↑↓", "layer.hint_scroll"), ("c", "layer.hint_copy")]);
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
         let lines = lines(&self.notices, inside.width.saturating_sub(1), look);
-        self.pager.draw(inside, buffer, look, &lines);
+        self.pager.draw(inside, buffer, look, &line::rows(&lines, inside.width));
         None
     }
 }

@@ -26,6 +26,12 @@ pub struct Palette {
     query: Option<String>,
 }
 
+impl Default for Palette {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Palette {
     /// Shows all commands.
     pub fn new() -> Self {
@@ -63,21 +69,23 @@ impl Palette {
 /// Answers to what waits, and keys inside a form, mean nothing without what they answer: they are not offered here, so that none is given unseen.
 fn stands_alone(command: Command, look: &Look<'_>) -> bool {
     let bound = |context| look.keymap.label(context, command).is_some();
-    let anywhere = bound(Context::Global) || bound(Context::Composer) || bound(Context::Pane) || command.slash().is_some();
-    anywhere && !matches!(
-        command,
-        Command::Next
-            | Command::Previous
-            | Command::Escape
-            | Command::Palette
-            | Command::Send
-            | Command::NewLine
-            | Command::HistoryUp
-            | Command::HistoryDown
-            | Command::QuitWhenEmpty
-            | Command::ToComposer
-            | Command::InterruptOrQuit
-    )
+    let anywhere =
+        bound(Context::Global) || bound(Context::Composer) || bound(Context::Pane) || command.slash().is_some();
+    anywhere
+        && !matches!(
+            command,
+            Command::Next
+                | Command::Previous
+                | Command::Escape
+                | Command::Palette
+                | Command::Send
+                | Command::NewLine
+                | Command::HistoryUp
+                | Command::HistoryDown
+                | Command::QuitWhenEmpty
+                | Command::ToComposer
+                | Command::InterruptOrQuit
+        )
 }
 
 fn title(command: Command, look: &Look<'_>) -> String {
@@ -124,7 +132,8 @@ impl Layer for Palette {
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
         self.find(look);
         let title_line = Line::of(look.strings.get("layer.palette_title"), Role::TitleFocused);
-        let hints = frame::hints(look, &[("Enter", "layer.hint_run"), ("↑↓", "layer.hint_choose"), ("Esc", "layer.hint_back")]);
+        let hints =
+            frame::hints(look, &[("Enter", "layer.hint_run"), ("↑↓", "layer.hint_choose"), ("Esc", "layer.hint_back")]);
         let inside = frame::card(area, (COLUMNS, ROWS + 2), buffer, look, &title_line, &hints);
         let mark = look.glyphs().user;
         let top = Rect { height: 1.min(inside.height), ..inside };

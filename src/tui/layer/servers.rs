@@ -7,8 +7,8 @@ use crate::tui::facts::{Facts, ServerFacts};
 use crate::tui::look::Look;
 use crate::tui::outcome::{DetailBody, Details, Effect, Layer, Outcome};
 use crate::tui::theme::Role;
-use crate::tui::widget::line::wrap;
-use crate::tui::widget::{Line, List, Pager, frame};
+use crate::tui::widget::line::paragraphs;
+use crate::tui::widget::{Line, List, Pager, frame, line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -21,7 +21,7 @@ const LIST: u16 = 38;
 /// The layer.
 #[derive(Debug, Default)]
 pub struct Servers {
-    servers: Vec<(ServerName, ServerFacts)>,
+    known: Vec<(ServerName, ServerFacts)>,
     list: List,
     pager: Pager,
 }
@@ -33,7 +33,7 @@ impl Servers {
     }
 
     fn chosen(&self) -> Option<&(ServerName, ServerFacts)> {
-        self.servers.get(self.list.selected())
+        self.known.get(self.list.selected())
     }
 
     fn act(&self, action: ServerAction) -> Outcome {
@@ -56,7 +56,7 @@ impl Servers {
     }
 
     fn row(&self, index: usize, look: &Look<'_>) -> Line {
-        let (name, facts) = &self.servers[index];
+        let (name, facts) = &self.known[index];
         let chosen = index == self.list.selected();
         let (mark, role) = mark(facts.status.state, look);
         let mut line = Line::of(if chosen { look.glyphs().user } else { " " }, Role::Accent);
@@ -71,7 +71,7 @@ impl Servers {
         let Some((_, facts)) = self.chosen() else { return Vec::new() };
         let mut lines = Vec::new();
         for (name, value, role) in fields(facts, look) {
-            for (number, part) in wrap(&value, width.saturating_sub(16)).into_iter().enumerate() {
+            for (number, part) in paragraphs(&value, width.saturating_sub(16)).into_iter().enumerate() {
                 let label = if number == 0 { name.as_str() } else { "" };
                 let mut line = Line::of(label, Role::Label);
                 let pad = usize::from(15_u16.saturating_sub(line.width()) + 1);
@@ -84,7 +84,7 @@ impl Servers {
             lines.push(Line::of(look.strings.get("layer.server_stderr"), Role::Heading));
             let from = facts.stderr.len().saturating_sub(TAIL);
             for text in facts.stderr.iter().skip(from) {
-                lines.extend(wrap(text, width).iter().map(|part| Line::of(part, Role::Dim)));
+                lines.extend(paragraphs(text, width).iter().map(|part| Line::of(part, Role::Dim)));
             }
         }
         lines
@@ -178,8 +178,8 @@ impl Layer for Servers {
 
     fn learn(&mut self, facts: &Facts) {
         let kept = self.chosen().map(|(name, _)| name.clone());
-        self.servers = facts.servers.iter().map(|(name, facts)| (name.clone(), facts.clone())).collect();
-        if let Some(at) = kept.and_then(|kept| self.servers.iter().position(|(name, _)| *name == kept)) {
+        self.known = facts.servers.iter().map(|(name, facts)| (name.clone(), facts.clone())).collect();
+        if let Some(at) = kept.and_then(|kept| self.known.iter().position(|(name, _)| *name == kept)) {
             self.list.select(at);
         }
     }
@@ -200,7 +200,7 @@ impl Layer for Servers {
             },
             KeyCode::Up | KeyCode::Down | KeyCode::Home | KeyCode::End => {
                 self.pager.to_top();
-                self.list.key(key, self.servers.len());
+                self.list.key(key, self.known.len());
                 Outcome::Consumed
             }
             KeyCode::PageUp | KeyCode::PageDown => {
@@ -226,19 +226,21 @@ impl Layer for Servers {
             ],
         );
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
-        if self.servers.is_empty() {
-            for (y, text) in (inside.y + 1..inside.bottom()).zip(wrap(look.strings.get("layer.no_servers"), inside.width)) {
+        if self.known.is_empty() {
+            for (y, text) in
+                (inside.y + 1..inside.bottom()).zip(paragraphs(look.strings.get("layer.no_servers"), inside.width))
+            {
                 Line::of(&text, Role::Dim).draw(Rect { y, height: 1, ..inside }, buffer, look.theme);
             }
             return None;
         }
-        let (list, about) = frame::halves(inside, LIST, self.servers.len());
-        let window = self.list.window(self.servers.len(), usize::from(list.height));
+        let (list, about) = frame::halves(inside, LIST, self.known.len());
+        let window = self.list.window(self.known.len(), usize::from(list.height));
         for (y, index) in (list.y..).zip(window.clone()) {
             self.row(index, look).draw(Rect { y, height: 1, ..list }, buffer, look.theme);
         }
         let lines = self.about(about.width.saturating_sub(1), look);
-        self.pager.draw(about, buffer, look, &lines);
+        self.pager.draw(about, buffer, look, &line::rows(&lines, about.width));
         let y = list.y + self.list.selected().saturating_sub(window.start) as u16;
         Some(Position::new(list.x, y))
     }

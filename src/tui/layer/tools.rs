@@ -9,8 +9,8 @@ use crate::tui::outcome::{Effect, Layer, Outcome};
 use crate::tui::prompt::form::{FormOutcome, FormView, Purpose};
 use crate::tui::theme::Role;
 use crate::tui::widget::input::Lines;
-use crate::tui::widget::line::wrap;
-use crate::tui::widget::{Input, Line, List, Pager, frame};
+use crate::tui::widget::line::paragraphs;
+use crate::tui::widget::{Input, Line, List, Pager, frame, line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -23,7 +23,7 @@ const LIST: u16 = 42;
 /// The layer.
 #[derive(Default)]
 pub struct Tools {
-    tools: Arc<Vec<ToolInfo>>,
+    known: Arc<Vec<ToolInfo>>,
     /// Indices of the tools that the filter lets through.
     shown: Vec<usize>,
     list: List,
@@ -40,7 +40,7 @@ impl Tools {
     }
 
     fn chosen(&self) -> Option<&ToolInfo> {
-        self.shown.get(self.list.selected()).and_then(|index| self.tools.get(*index))
+        self.shown.get(self.list.selected()).and_then(|index| self.known.get(*index))
     }
 
     fn sift(&mut self) {
@@ -50,8 +50,8 @@ impl Tools {
             let text = format!("{} {}", info.spec.id, info.spec.description).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
-        self.shown = (0..self.tools.len()).filter(|index| fits(&self.tools[*index])).collect();
-        let at = self.shown.iter().position(|index| Some(self.tools[*index].id()) == kept.as_ref());
+        self.shown = (0..self.known.len()).filter(|index| fits(&self.known[*index])).collect();
+        let at = self.shown.iter().position(|index| Some(self.known[*index].id()) == kept.as_ref());
         self.list.select(at.unwrap_or(0));
     }
 
@@ -129,7 +129,7 @@ impl Tools {
     }
 
     fn row(&self, at: usize, look: &Look<'_>) -> Line {
-        let info = &self.tools[self.shown[at]];
+        let info = &self.known[self.shown[at]];
         let chosen = at == self.list.selected();
         let mut line = Line::of(if chosen { look.glyphs().user } else { " " }, Role::Accent);
         line.push(" ", Role::Text);
@@ -151,12 +151,13 @@ impl Tools {
             lines.push(Line::of(title, Role::Text));
         }
         let kind = about::annotations(&spec.annotations, spec.risk, strings);
-        lines.extend(wrap(&kind, width).iter().map(|part| Line::of(part, Role::Dim)));
+        lines.extend(paragraphs(&kind, width).iter().map(|part| Line::of(part, Role::Dim)));
         for grant in &info.grants {
-            lines.extend(wrap(&about::grant(grant, strings), width).iter().map(|part| Line::of(part, Role::Good)));
+            lines
+                .extend(paragraphs(&about::grant(grant, strings), width).iter().map(|part| Line::of(part, Role::Good)));
         }
         lines.push(Line::new());
-        lines.extend(wrap(&spec.description, width).iter().map(|part| Line::of(part, Role::Text)));
+        lines.extend(paragraphs(&spec.description, width).iter().map(|part| Line::of(part, Role::Text)));
         lines.push(Line::new());
         lines.push(Line::of(strings.get("layer.tool_input"), Role::Heading));
         if info.form.fields.is_empty() {
@@ -176,23 +177,21 @@ impl Tools {
     }
 
     fn hints(&self, look: &Look<'_>) -> Line {
-        match &self.form {
-            Some((_, form)) => Line::of(&form.hints(look), Role::Dim),
-            None => {
-                let grants = self.chosen().is_some_and(|info| !info.grants.is_empty());
-                frame::hints(
-                    look,
-                    &[
-                        ("Esc", "layer.hint_back"),
-                        ("↑↓", "layer.hint_choose"),
-                        ("/", "layer.hint_filter"),
-                        ("Enter", "layer.hint_run_tool"),
-                        ("d", "layer.hint_schema"),
-                        (if grants { "x" } else { "" }, "layer.hint_revoke"),
-                    ],
-                )
-            }
+        if let Some((_, form)) = &self.form {
+            return Line::of(&form.hints(look), Role::Dim);
         }
+        let grants = self.chosen().is_some_and(|info| !info.grants.is_empty());
+        frame::hints(
+            look,
+            &[
+                ("Esc", "layer.hint_back"),
+                ("↑↓", "layer.hint_choose"),
+                ("/", "layer.hint_filter"),
+                ("Enter", "layer.hint_run_tool"),
+                ("d", "layer.hint_schema"),
+                (if grants { "x" } else { "" }, "layer.hint_revoke"),
+            ],
+        )
     }
 }
 
@@ -202,7 +201,7 @@ impl Layer for Tools {
     }
 
     fn learn(&mut self, facts: &Facts) {
-        self.tools = Arc::clone(&facts.tools);
+        self.known = Arc::clone(&facts.tools);
         self.sift();
     }
 
@@ -244,7 +243,7 @@ impl Layer for Tools {
             return form.draw(inside, buffer, look);
         }
         let title = Line::of(look.strings.get("layer.tools_title"), Role::TitleFocused);
-        let count = format!("{}/{}", self.shown.len(), self.tools.len());
+        let count = format!("{}/{}", self.shown.len(), self.known.len());
         let mut inside = frame::sheet(area, buffer, look, &title, &Line::of(&count, Role::Dim), &hints);
         let mut caret = None;
         if self.filter.is_some() || !self.query.is_empty() {
@@ -258,7 +257,7 @@ impl Layer for Tools {
             inside = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
         }
         if self.shown.is_empty() {
-            let key = if self.tools.is_empty() { "layer.no_tools" } else { "pane.no_match" };
+            let key = if self.known.is_empty() { "layer.no_tools" } else { "pane.no_match" };
             Line::of(look.strings.get(key), Role::Dim).draw(inside, buffer, look.theme);
             return caret;
         }
@@ -268,7 +267,7 @@ impl Layer for Tools {
             self.row(at, look).draw(Rect { y, height: 1, ..list }, buffer, look.theme);
         }
         let lines = self.about(about.width.saturating_sub(1), look);
-        self.pager.draw(about, buffer, look, &lines);
+        self.pager.draw(about, buffer, look, &line::rows(&lines, about.width));
         let y = list.y + self.list.selected().saturating_sub(window.start) as u16;
         caret.or(Some(Position::new(list.x, y)))
     }

@@ -10,7 +10,7 @@ use crate::tui::msg::Found;
 use crate::tui::outcome::{Effect, Layer, Manner, Outcome, Remember};
 use crate::tui::prompt::STANDS;
 use crate::tui::theme::Role;
-use crate::tui::widget::line::wrap;
+use crate::tui::widget::line::paragraphs;
 use crate::tui::widget::{Line, frame};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -67,7 +67,7 @@ impl Welcome {
     fn lines(&self, width: u16, look: &Look<'_>) -> Vec<Line> {
         let strings = look.strings;
         let mut lines = vec![Line::of(strings.get("layer.welcome_title"), Role::Heading), Line::new()];
-        for line in wrap(strings.get("layer.welcome_text"), width) {
+        for line in paragraphs(strings.get("layer.welcome_text"), width) {
             lines.push(Line::of(&line, Role::Text));
         }
         lines.push(Line::new());
@@ -170,7 +170,11 @@ impl Layer for Welcome {
         let top = (place.height.saturating_sub(lines.len() as u16)) / 3;
         let chosen = self.choices().iter().position(|choice| *choice == self.chosen).unwrap_or(0);
         // On a low screen the highlighted line is what must be seen.
-        let skip = if lines.len() > usize::from(place.height) { chosen.min(lines.len() - usize::from(place.height)) } else { 0 };
+        let skip = if lines.len() > usize::from(place.height) {
+            chosen.min(lines.len() - usize::from(place.height))
+        } else {
+            0
+        };
         for (y, line) in (place.y + top..place.bottom()).zip(&lines[skip..]) {
             line.draw(Rect { y, height: 1, ..place }, buffer, look.theme);
         }

@@ -7,8 +7,7 @@ use crate::tui::focus::PaneId;
 use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::theme::Role;
-use crate::tui::transcript::view::Attention;
-use crate::tui::transcript::{Direction, Drawn, Filter, Store, View};
+use crate::tui::transcript::{Attention, Direction, Drawn, Filter, Store, View};
 use crate::tui::widget::frame::{self, Lit};
 use crate::tui::widget::input::Lines;
 use crate::tui::widget::{Input, Line, scrollbar};
@@ -104,17 +103,23 @@ impl Content {
             Command::Down => self.view.scroll(1, store, look),
             Command::PageUp => self.view.page(Direction::Back, store, look),
             Command::PageDown => self.view.page(Direction::Forward, store, look),
-            Command::Top => self.view.top(store),
+            Command::Top => self.view.top(store, look),
             Command::Bottom => self.view.bottom(),
             Command::StepBack => self.view.step(Direction::Back, store, look),
             Command::StepForward => self.view.step(Direction::Forward, store, look),
-            Command::Toggle => self.view.toggle(store),
+            Command::Toggle => {
+                self.view.toggle(store, look);
+            }
             Command::Search => self.search = Some(Input::new(Lines::One)),
-            Command::NextMatch => drop(self.view.search_next(Direction::Forward, store, look)),
-            Command::PreviousMatch => drop(self.view.search_next(Direction::Back, store, look)),
-            Command::Select => self.view.toggle_selection(),
+            Command::NextMatch => {
+                self.view.search_next(Direction::Forward, store, look);
+            }
+            Command::PreviousMatch => {
+                self.view.search_next(Direction::Back, store, look);
+            }
+            Command::Select => self.view.toggle_selection(store, look),
             Command::Copy => {
-                let text = self.view.copy_text(store);
+                let text = self.view.copy_text(store, look);
                 self.view.end_selection();
                 return Some(if text.is_empty() { Vec::new() } else { vec![Effect::Copy(text)] });
             }
@@ -143,23 +148,12 @@ impl Content {
         let mut drawn = self.view.draw(store, inside, buffer, look, attention);
         let last = Rect { x: area.right() - 1, width: 1, ..inside };
         scrollbar::draw(last, buffer, look, drawn.scroll);
-        self.draw_below(inside, buffer, look, &drawn);
+        draw_below(inside, buffer, look, &drawn);
         if searching && inside.bottom() < area.bottom() {
             let line = Rect { y: inside.bottom(), height: 1, x: area.x + 1, width: area.width.saturating_sub(2) };
             self.draw_search(line, buffer, look, &mut drawn);
         }
         drawn
-    }
-
-    fn draw_below(&self, inside: Rect, buffer: &mut Buffer, look: &Look<'_>, drawn: &Drawn) {
-        let Some(below) = drawn.below.filter(|_| inside.height > 2) else { return };
-        let arrow = look.glyphs().down;
-        let key = if below.fresh { "pane.below_fresh" } else { "pane.below" };
-        let mut line = Line::of(" ", Role::Text);
-        let role = if below.fresh { Role::Accent } else { Role::Dim };
-        line.push(arrow, role).push(" ", role).push(look.strings.get(key), role).push(" ", role);
-        let row = Rect { y: inside.bottom() - 1, height: 1, width: inside.width.saturating_sub(1), ..inside };
-        line.draw_right(row, buffer, look.theme);
     }
 
     fn draw_search(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>, drawn: &mut Drawn) {
@@ -174,12 +168,10 @@ impl Content {
         let used = count.draw_right(area, buffer, look.theme);
         Line::of("/", Role::Accent).draw(area, buffer, look.theme);
         let field = Rect { x: area.x + 1, width: area.width.saturating_sub(used + 2), ..area };
-        match &mut self.search {
-            Some(input) => drawn.caret = Some(input.draw(field, buffer, look.theme, Role::Text)),
-            None => {
-                let query = self.view.query().unwrap_or_default().to_owned();
-                Line::of(&query, Role::Dim).draw(field, buffer, look.theme);
-            }
+        if let Some(input) = &mut self.search {
+            drawn.caret = Some(input.draw(field, buffer, look.theme, Role::Text));
+        } else {
+            Line::of(self.view.query().unwrap_or_default(), Role::Dim).draw(field, buffer, look.theme);
         }
     }
 
@@ -187,4 +179,15 @@ impl Content {
     pub fn id(&self) -> PaneId {
         self.id
     }
+}
+
+fn draw_below(inside: Rect, buffer: &mut Buffer, look: &Look<'_>, drawn: &Drawn) {
+    let Some(below) = drawn.below.filter(|_| inside.height > 2) else { return };
+    let arrow = look.glyphs().down;
+    let key = if below.fresh { "pane.below_fresh" } else { "pane.below" };
+    let mut line = Line::of(" ", Role::Text);
+    let role = if below.fresh { Role::Accent } else { Role::Dim };
+    line.push(arrow, role).push(" ", role).push(look.strings.get(key), role).push(" ", role);
+    let row = Rect { y: inside.bottom() - 1, height: 1, width: inside.width.saturating_sub(1), ..inside };
+    line.draw_right(row, buffer, look.theme);
 }

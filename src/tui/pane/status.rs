@@ -25,9 +25,10 @@ impl Status {
     /// Shows a notice.
     pub fn show(&mut self, notice: Notice, now: Instant) {
         // A worse one that nobody can have read yet is not covered by a lesser one.
-        let covered = self.notice.as_ref().is_some_and(|(shown, at)| {
-            shown.level > notice.level && now.saturating_duration_since(*at) < READ
-        });
+        let covered = self
+            .notice
+            .as_ref()
+            .is_some_and(|(shown, at)| shown.level > notice.level && now.saturating_duration_since(*at) < READ);
         self.unread += 1;
         if !covered {
             self.notice = Some((notice, now));

@@ -46,7 +46,7 @@ pub fn part(diff: &FileDiff, range: Range<usize>, columns: u16, signs: Signs, st
                 wrap(&[decoration(format!("{gutter}{}", glyphs.more), Role::Dim)], &Frame::plain(columns), 0, &mut out);
             }
             Line::Omitted(count) => {
-                let text = strings.fill("pane.lines_left_out", &[("n", &count.to_string())]);
+                let text = strings.fill("cell.lines_left_out", &[("n", &count.to_string())]);
                 wrap(&[decoration(text, Role::Dim)], &Frame::plain(columns), 0, &mut out);
             }
             Line::Text(line, other) => text_rows(line, other, digits, columns, &mut out),
@@ -106,11 +106,8 @@ fn text_rows(line: &DiffLine, other: Option<&DiffLine>, digits: u16, columns: u1
         paint: Paint::from(role),
         source: 0..0,
     };
-    let spans = [
-        piece(0..changed.start, role),
-        piece(changed.clone(), word),
-        piece(changed.end..line.text.len(), role),
-    ];
+    let spans =
+        [piece(0..changed.start, role), piece(changed.clone(), word), piece(changed.end..line.text.len(), role)];
     wrap(&spans, &frame, 0, out);
 }
 
@@ -157,7 +154,8 @@ mod tests {
         );
         assert_eq!(rows.len(), 7);
         assert_eq!(len(&diff), 6);
-        let words = |row: &Row| row.runs.iter().filter(|run| run.paint.role == Role::AddedWord).map(|run| run.len).sum::<u32>();
+        let words =
+            |row: &Row| row.runs.iter().filter(|run| run.paint.role == Role::AddedWord).map(|run| run.len).sum::<u32>();
         assert_eq!(words(&rows[2]), 2, "the number only");
         assert!(rows.iter().all(|row| row.width <= 20));
     }

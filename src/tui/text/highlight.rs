@@ -282,7 +282,8 @@ struct Roles {
 
 impl Roles {
     fn of(&mut self, stack: &ScopeStack) -> Role {
-        let found = stack.scopes.iter().rev().find_map(|&scope| *self.known.entry(scope).or_insert_with(|| look_up(scope)));
+        let found =
+            stack.scopes.iter().rev().find_map(|&scope| *self.known.entry(scope).or_insert_with(|| look_up(scope)));
         // JSON's keys are strings inside a scope of their own.
         if found == Some(Role::SynString) && stack.scopes.iter().any(|scope| is_key(*scope)) {
             return Role::SynVariable;
@@ -292,14 +293,16 @@ impl Roles {
 }
 
 fn look_up(scope: Scope) -> Option<Role> {
-    SCOPES.iter().find(|(prefix, _)| Scope::new(prefix).is_ok_and(|prefix| prefix.is_prefix_of(scope))).map(|(_, role)| *role)
+    SCOPES
+        .iter()
+        .find(|(prefix, _)| Scope::new(prefix).is_ok_and(|prefix| prefix.is_prefix_of(scope)))
+        .map(|(_, role)| *role)
 }
 
 fn is_key(scope: Scope) -> bool {
     static KEYS: std::sync::OnceLock<[Option<Scope>; 2]> = std::sync::OnceLock::new();
-    let keys = KEYS.get_or_init(|| {
-        ["meta.mapping.key", "meta.structure.dictionary.key"].map(|name| Scope::new(name).ok())
-    });
+    let keys =
+        KEYS.get_or_init(|| ["meta.mapping.key", "meta.structure.dictionary.key"].map(|name| Scope::new(name).ok()));
     keys.iter().flatten().any(|key| key.is_prefix_of(scope))
 }
 

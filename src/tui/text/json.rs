@@ -81,8 +81,10 @@ pub fn compact(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(compact).collect::<Vec<_>>().join(", ")),
         Value::Object(fields) => {
-            let fields: Vec<String> =
-                fields.iter().map(|(key, field)| format!("{}: {}", Value::from(key.as_str()), compact(field))).collect();
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(key, field)| format!("{}: {}", Value::from(key.as_str()), compact(field)))
+                .collect();
             format!("{{{}}}", fields.join(", "))
         }
         plain => plain.to_string(),

@@ -8,6 +8,7 @@ pub mod glyph;
 pub mod highlight;
 pub mod json;
 pub mod markdown;
+pub mod measure;
 pub mod row;
 pub mod sanitize;
 pub mod width;

@@ -61,19 +61,17 @@ impl Row {
             return;
         }
         let right = area.right();
-        let under = theme.style(self.fill.role);
         if self.fill.role != Role::Text {
+            // What is drawn on it keeps its background unless it has one of its own.
             let from = area.x.saturating_add(self.fill.from).min(right);
+            let under = theme.style(self.fill.role);
             buffer.set_style(Rect { x: from, y: area.y, width: right - from, height: 1 }, under);
         }
         let mut x = area.x;
         let mut at = 0;
         for run in &self.runs {
             let end = at + run.len as usize;
-            let mut style = theme.style(run.paint);
-            if self.fill.role != Role::Text && x >= area.x + self.fill.from {
-                style = under.patch(style);
-            }
+            let style = theme.style(run.paint);
             for (piece, columns) in width::pieces(&self.text[at..end]) {
                 if columns == 0 {
                     continue;

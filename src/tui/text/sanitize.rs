@@ -50,7 +50,11 @@ pub fn piece<'a>(line: &str, piece: &'a str) -> Cow<'a, str> {
         let before = piece.chars().rev().nth(1);
         if before.is_some_and(joins) && after.is_some_and(joins) {
             let body = &piece[..piece.len() - '\u{200d}'.len_utf8()];
-            return if is_clean(body) { Cow::Borrowed(piece) } else { Cow::Owned(self::line(body).into_owned() + "\u{200d}") };
+            return if is_clean(body) {
+                Cow::Borrowed(piece)
+            } else {
+                Cow::Owned(self::line(body).into_owned() + "\u{200d}")
+            };
         }
     }
     self::line(piece)

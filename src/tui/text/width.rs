@@ -135,6 +135,7 @@ fn is_regional(c: char) -> bool {
 /// Puts a piece into the buffer. The cells that it covers beyond its first are blanked, so that nothing shines through.
 pub fn put(buffer: &mut Buffer, x: u16, y: u16, piece: &str, columns: u16, style: Style) {
     if let Some(cell) = buffer.cell_mut((x, y)) {
+        cell.set_diff_option(CellDiffOption::None);
         if piece.len() == 1 {
             cell.set_symbol(piece);
         } else {
@@ -150,8 +151,7 @@ pub fn put(buffer: &mut Buffer, x: u16, y: u16, piece: &str, columns: u16, style
     }
     for covered in 1..columns {
         if let Some(cell) = buffer.cell_mut((x + covered, y)) {
-            cell.reset();
-            cell.set_style(style);
+            cell.set_symbol(" ").set_diff_option(CellDiffOption::None).set_style(style);
         }
     }
 }

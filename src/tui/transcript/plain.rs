@@ -3,8 +3,10 @@
 use super::store::Store;
 use crate::strings::Strings;
 
-/// The conversation line by line, sanitized, not wrapped, without colours.
+/// The conversation line by line, sanitized, not wrapped, without colours; an empty line between entries. Costs what is taken from it.
 pub fn plain<'a>(store: &'a Store, strings: &'a Strings) -> impl Iterator<Item = String> + 'a {
-    let _ = strings;
-    store.iter().map(|(_, slot)| format!("{:?}", slot.cell.kind()))
+    store.iter().enumerate().flat_map(move |(i, (_, slot))| {
+        let gap = (i > 0).then(String::new);
+        gap.into_iter().chain(slot.cell.plain_lines(strings))
+    })
 }

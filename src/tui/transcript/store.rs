@@ -2,6 +2,7 @@
 
 use crate::domain::{CallId, ItemId, StepId, TurnId};
 use crate::tui::cell::{Cell, Change};
+use crate::tui::text::highlight::{Highlighter, Mode, Waker};
 use std::collections::HashMap;
 
 /// Which entry. Rises with order; valid until [`Store::clear`].
@@ -35,26 +36,47 @@ pub struct Store {
     items: HashMap<ItemId, SlotId>,
     steps: HashMap<StepId, (u32, TurnId)>,
     turns: HashMap<TurnId, u32>,
+    first_of_step: HashMap<StepId, SlotId>,
     revision: u64,
     generation: u64,
+    highlighter: Highlighter,
 }
 
 impl Store {
-    /// An empty one.
+    /// An empty one, whose code is coloured in a thread of its own, once there is some.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty one, whose code is coloured in this way.
+    pub fn with_colours(mode: Mode) -> Self {
+        Self { highlighter: Highlighter::new(mode), ..Self::default() }
+    }
+
+    /// Says what to call when colours became ready and a frame would show them. It is called on another thread.
+    pub fn set_waker(&self, waker: Waker) {
+        self.highlighter.set_waker(waker);
+    }
+
+    /// What colours code.
+    pub(super) fn highlighter(&self) -> &Highlighter {
+        &self.highlighter
     }
 
     /// Forgets everything: another session was opened. Views start over by themselves.
     pub fn clear(&mut self) {
         let generation = self.generation + 1;
-        *self = Self { generation, ..Self::default() };
+        let highlighter = std::mem::take(&mut self.highlighter);
+        *self = Self { generation, highlighter, ..Self::default() };
     }
 
     /// Appends an entry that nothing refers to later.
     pub fn push(&mut self, place: Place, cell: Cell) -> SlotId {
         let id = SlotId(self.slots.len() as u32);
         self.revision += 1;
+        if let Some(step) = place.step {
+            self.first_of_step.entry(step).or_insert(id);
+        }
         self.slots.push(Slot { cell, place, revision: self.revision });
         id
     }
@@ -77,6 +99,11 @@ impl Store {
     pub fn step_number(&self, step: StepId) -> Option<(u32, u32)> {
         let (number, turn) = self.steps.get(&step)?;
         Some((*number, *self.turns.get(turn)?))
+    }
+
+    /// The first entry of a step.
+    pub(super) fn first_of_step(&self, step: StepId) -> Option<SlotId> {
+        self.first_of_step.get(&step).copied()
     }
 
     /// Changes an entry. Costs what the change itself costs (a delta: one `push_str`); nothing is laid out.

@@ -138,6 +138,14 @@ pub fn joins(look: &Look<'_>) -> bool {
     look.glyphs().line == "─"
 }
 
+/// Joins a vertical line to the horizontal one that it ends at, if it does.
+pub fn join_below(divider: Rect, buffer: &mut Buffer, look: &Look<'_>) {
+    let below = (divider.x, divider.bottom());
+    if let Some(cell) = buffer.cell_mut(below).filter(|cell| joins(look) && cell.symbol() == look.glyphs().line) {
+        cell.set_symbol("┴");
+    }
+}
+
 /// Arrows in words.
 fn named(key: &str) -> String {
     key.replace("↑↓", "Up/Down").replace("←→", "Left/Right").replace('↑', "Up").replace('↓', "Down")

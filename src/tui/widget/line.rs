@@ -1,6 +1,7 @@
 //! One line of interface text, made of painted pieces and cut to the room there is.
 
-use crate::tui::text::{Row, RowBuilder, sanitize, width};
+use crate::tui::text::wrap::wrap;
+use crate::tui::text::{Frame, Row, RowBuilder, Span, sanitize, width};
 use crate::tui::theme::{Paint, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -89,36 +90,20 @@ impl Line {
     }
 }
 
-/// A text cut to the room there is, from the right.
-pub fn cut(text: &str, room: u16) -> String {
-    Line::of(text, Paint::default()).fit(room, "…").text.into()
+/// Lines as rows of a window of this width, whose last column is the thumb's.
+pub fn rows(lines: &[Line], width: u16) -> Vec<Row> {
+    lines.iter().map(|line| line.fit(width.saturating_sub(1), "…")).collect()
 }
 
-/// A text of one paragraph broken into lines no wider than `room`, behind spaces where there are some. Newlines break too.
-pub fn wrap(text: &str, room: u16) -> Vec<String> {
-    let room = room.max(2);
+/// A text broken into lines no wider than `room`, and where it breaks itself. Safe to draw.
+pub fn paragraphs(text: &str, room: u16) -> Vec<String> {
     let mut out = Vec::new();
     for paragraph in text.split('\n') {
-        let clean = sanitize::line(paragraph.trim_end_matches('\r'));
-        let (mut line, mut columns) = (String::new(), 0);
-        // Byte behind the last space, and the column there.
-        let mut fold = (0, 0);
-        for (piece, wide) in width::pieces(&clean) {
-            if columns + wide > room && piece != " " {
-                let (at, used) = if fold.0 > 0 { fold } else { (line.len(), columns) };
-                let rest = line.split_off(at);
-                out.push(line.trim_end().to_owned());
-                (line, columns, fold) = (rest, columns - used, (0, 0));
-            }
-            line.push_str(piece);
-            columns += wide;
-            if piece == " " {
-                fold = (line.len(), columns);
-            }
-        }
-        out.push(line.trim_end().to_owned());
+        let text = paragraph.trim_end_matches('\r');
+        let span = Span { text: text.into(), paint: Paint::default(), source: 0..text.len() };
+        wrap(&[span], &Frame::plain(room.max(2)), 0, &mut out);
     }
-    out
+    out.into_iter().map(|row| row.text.into()).collect()
 }
 
 #[cfg(test)]
@@ -136,8 +121,8 @@ mod tests {
 
     #[test]
     fn wraps_behind_spaces() {
-        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrap("abcdefgh\n\nx", 4), ["abcd", "efgh", "", "x"]);
-        assert_eq!(wrap("纽约明天", 4), ["纽约", "明天"]);
+        assert_eq!(paragraphs("one two three", 8), ["one two", "three"]);
+        assert_eq!(paragraphs("abcdefgh\n\nx", 4), ["abcd", "efgh", "", "x"]);
+        assert_eq!(paragraphs("纽约明天", 4), ["纽约", "明天"]);
     }
 }

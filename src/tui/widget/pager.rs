@@ -1,7 +1,8 @@
-//! A window on lines that are already laid out: scrolling by keys, a thumb at the edge.
+//! A window on rows that are already laid out: scrolling by keys, a thumb at the edge.
 
 use crate::tui::look::Look;
-use crate::tui::widget::{Line, scrollbar};
+use crate::tui::text::Row;
+use crate::tui::widget::scrollbar;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -46,14 +47,14 @@ impl Pager {
         self.top = 0;
     }
 
-    /// Draws the lines in sight; the last column is the thumb's.
-    pub fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>, lines: &[Line]) {
+    /// Draws the rows in sight; the last column is the thumb's.
+    pub fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>, rows: &[Row]) {
         self.page = usize::from(area.height);
-        self.len = lines.len();
+        self.len = rows.len();
         self.top = self.top.min(self.len.saturating_sub(self.page));
         let width = area.width.saturating_sub(1);
-        for (y, line) in (area.y..area.bottom()).zip(&lines[self.top..]) {
-            line.draw(Rect { y, width, height: 1, ..area }, buffer, look.theme);
+        for (y, row) in (area.y..area.bottom()).zip(&rows[self.top..]) {
+            row.draw(Rect { y, width, height: 1, ..area }, buffer, look.theme);
         }
         let edge = Rect { x: area.right().saturating_sub(1), width: 1, ..area };
         scrollbar::draw(edge, buffer, look, scrollbar::of_rows(self.top, self.page, self.len));

@@ -172,8 +172,7 @@ impl Composer {
     fn label(&mut self, look: &Look<'_>) {
         let label = |(i, paste): (usize, &String)| {
             let (lines, chars) = (paste.split('\n').count(), paste.chars().count());
-            let (key, count) =
-                if lines > 1 { ("pane.paste_lines", lines) } else { ("pane.paste_characters", chars) };
+            let (key, count) = if lines > 1 { ("pane.paste_lines", lines) } else { ("pane.paste_characters", chars) };
             look.strings.fill(key, &[("number", &(i + 1).to_string()), ("count", &count.to_string())])
         };
         let labels = self.pastes.iter().enumerate().map(label).collect();
@@ -318,7 +317,7 @@ impl Composer {
             return Wish::Unqueue;
         }
         let next = self.back.map_or(0, |back| back + 1);
-        if next < self.history.len() {
+        if self.history.get(next).is_some() {
             self.go(Some(next));
         }
         Wish::Nothing

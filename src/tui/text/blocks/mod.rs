@@ -8,10 +8,10 @@
 mod scan;
 
 use crate::tui::text::highlight::Colours;
+use crate::tui::text::json;
 use crate::tui::text::markdown::{self, Class, Context, Definitions, Fence, Rendered, Setting, mend};
 use crate::tui::text::row::Row;
 use crate::tui::text::wrap::{Frame, Span, wrap};
-use crate::tui::text::json;
 use std::ops::Range;
 
 /// How a text is laid out.
@@ -78,6 +78,8 @@ pub struct Blocks {
     growth: Option<Growth>,
     forced: usize,
     parses: usize,
+    /// The first block of a fence that was closed since the last update.
+    stale: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,11 +97,11 @@ impl Blocks {
         Self { flow, ..Self::default() }
     }
 
-    /// Takes in what the text has become: the same with more at its end. Answers whether everything must be laid out anew (link definitions became
-    /// known that earlier blocks may use).
-    pub fn update(&mut self, text: &str, growth: Growth) -> bool {
+    /// Takes in what the text has become: the same with more at its end. Answers the first sealed block whose rows no longer hold, if there is one: a
+    /// long fence was closed and gets its colours, or the text is whole and its link definitions are known.
+    pub fn update(&mut self, text: &str, growth: Growth) -> Option<usize> {
         if self.len == text.len() && self.growth == Some(growth) {
-            return false;
+            return None;
         }
         let was_whole = self.growth == Some(Growth::Whole);
         self.len = text.len();
@@ -108,7 +110,8 @@ impl Blocks {
             Flow::Markdown => self.seal_markdown(text, growth),
             Flow::Plain | Flow::Json => self.seal_lines(text, growth),
         }
-        growth == Growth::Whole && !was_whole && !self.definitions.is_empty()
+        let stale = self.stale.take();
+        if growth == Growth::Whole && !was_whole && !self.definitions.is_empty() { Some(0) } else { stale }
     }
 
     /// How many blocks there are, the open one included.

@@ -1,7 +1,7 @@
 //! Finding where blocks end.
 
 use super::{Block, Blocks, Form, Growth, Opening};
-use crate::tui::text::markdown::{Class, Fence, OPTIONS, line_start, language};
+use crate::tui::text::markdown::{Class, Fence, OPTIONS, language, line_start};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 /// As much is parsed at a time.
@@ -69,7 +69,7 @@ impl Blocks {
     fn scan_window(&mut self, text: &str, growth: Growth) -> bool {
         let start = self.sealed;
         let whole = growth == Growth::Whole;
-        let complete = if whole { text.len() } else { line_start(text, text.len()).max(start) };
+        let complete = if whole { text.len() } else { complete_lines(text, start) };
         let end = window_end(text, start, complete);
         let last = end == complete;
         if end == start || (last && !whole && self.seen == end) {
@@ -119,7 +119,8 @@ impl Blocks {
                             in_list = true;
                             number = first.map(|n| n.min(u64::from(u32::MAX)) as u32);
                             // The list goes on from a sealed item: so does its counting.
-                            if let (Form::Item(Some(next)), true, Some(_)) = (self.open.form, found.is_empty(), number) {
+                            if let (Form::Item(Some(next)), true, Some(_)) = (self.open.form, found.is_empty(), number)
+                            {
                                 number = Some(next);
                             }
                             None
@@ -204,7 +205,7 @@ impl Blocks {
     fn scan_fence(&mut self, text: &str, growth: Growth, fence: usize) -> bool {
         let end = match growth {
             Growth::Whole => text.len(),
-            Growth::Open => line_start(text, text.len()),
+            Growth::Open => complete_lines(text, self.open.line.min(text.len())),
         };
         while self.open.line < end {
             if !self.fence_line(text, fence, end) {
@@ -235,7 +236,12 @@ impl Blocks {
         self.open.line = end;
         if end - self.sealed >= FENCE_PART {
             let joined = self.open.joined;
-            self.list.push(Block { start: self.sealed as u32, form: Form::Fence(fence as u32), class: Class::Code, joined });
+            self.list.push(Block {
+                start: self.sealed as u32,
+                form: Form::Fence(fence as u32),
+                class: Class::Code,
+                joined,
+            });
             self.sealed = end;
             self.open.joined = true;
         }
@@ -244,6 +250,11 @@ impl Blocks {
 
     fn close_fence(&mut self, fence: usize, close: usize, end: usize) {
         self.fences[fence].end = Some(close);
+        let parts = self.list.iter().rev().take_while(|block| block.form == Form::Fence(fence as u32)).count();
+        if parts > 0 && !self.fences[fence].language.is_empty() {
+            let first = self.list.len() - parts;
+            self.stale = Some(self.stale.map_or(first, |stale| stale.min(first)));
+        }
         self.seal_to(end, Form::Fence(fence as u32), Class::Code);
     }
 
@@ -304,6 +315,11 @@ fn join_definitions(text: &str, found: &mut [Found]) {
             found[i].start = line_start(text, found[i].line - between.len() + offset);
         }
     }
+}
+
+/// The end of the last complete line, if it lies behind `from`. What stands before is not looked at: a line may be endless.
+fn complete_lines(text: &str, from: usize) -> usize {
+    text.as_bytes()[from..].iter().rposition(|&b| b == b'\n').map_or(from, |newline| from + newline + 1)
 }
 
 /// Where the window ends: at a line's end, and not too far.

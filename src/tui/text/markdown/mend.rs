@@ -7,7 +7,9 @@ pub fn mend(slice: &str) -> Option<String> {
     let line = &slice[line_at..];
     let trimmed = line.trim_matches([' ', '\t']);
     // Not known yet: an underline of a heading, a rule, a bullet, a fence. (Under a paragraph `-` would make it a heading for a moment.)
-    if !trimmed.is_empty() && trimmed.bytes().all(|b| matches!(b, b'-' | b'=' | b'*' | b'+' | b'`' | b'~' | b'_' | b'#')) {
+    if !trimmed.is_empty()
+        && trimmed.bytes().all(|b| matches!(b, b'-' | b'=' | b'*' | b'+' | b'`' | b'~' | b'_' | b'#'))
+    {
         return Some(slice[..line_at].to_owned());
     }
     // Emphasis may have begun in an earlier line of the same paragraph.

@@ -21,7 +21,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// The extensions that are read.
-pub const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
+pub const OPTIONS: Options =
+    Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
 /// How to lay out.
 #[derive(Debug, Clone, Copy)]
@@ -129,9 +130,9 @@ pub fn render_as(
 ) -> Rendered {
     let definitions = context.definitions;
     let resolve = move |link: BrokenLink<'_>| {
-        definitions.and_then(|d| d.get(&link.reference)).map(|(target, title)| {
-            (CowStr::from(target.clone()), CowStr::from(title.clone()))
-        })
+        definitions
+            .and_then(|d| d.get(&link.reference))
+            .map(|(target, title)| (CowStr::from(target.clone()), CowStr::from(title.clone())))
     };
     let parser = Parser::new_with_broken_link_callback(shown, OPTIONS, Some(resolve));
     let mut painter = painter::Painter::new(setting, document, range, context);

@@ -17,7 +17,10 @@ use std::ops::Range;
 enum Holder {
     Quote,
     /// Marker of its first row, until that is drawn; then as many spaces.
-    Item { marker: Option<(Box<str>, Role)>, columns: u16 },
+    Item {
+        marker: Option<(Box<str>, Role)>,
+        columns: u16,
+    },
 }
 
 /// A link that is open.
@@ -148,7 +151,11 @@ impl<'s, 'd> Painter<'s, 'd> {
                     CodeBlockKind::Fenced(info) => language(&info),
                     CodeBlockKind::Indented => "".into(),
                 };
-                self.code = Some(Code { label: Some(info), chunks: Vec::new(), at: line_start(self.document, self.at(range.start)) });
+                self.code = Some(Code {
+                    label: Some(info),
+                    chunks: Vec::new(),
+                    at: line_start(self.document, self.at(range.start)),
+                });
             }
             Tag::HtmlBlock => {
                 self.open(Class::Html, range);
@@ -156,7 +163,11 @@ impl<'s, 'd> Painter<'s, 'd> {
             }
             Tag::List(first) => {
                 self.flush();
-                let first = if self.holders.is_empty() && self.blocks == 0 { first.map(|n| self.number.unwrap_or(n)) } else { first };
+                let first = if self.holders.is_empty() && self.blocks == 0 {
+                    first.map(|n| self.number.unwrap_or(n))
+                } else {
+                    first
+                };
                 self.lists.push(first);
             }
             Tag::Item => self.item(range),
@@ -243,10 +254,12 @@ impl<'s, 'd> Painter<'s, 'd> {
             self.blocks += 1;
             self.only = Some(class);
         }
-        let at = line_start(self.document, self.at(range.start));
+        let at = self.at(range.start);
         let nested = self.holders.iter().any(|holder| matches!(holder, Holder::Item { .. }));
         let before = self.before.last_mut().and_then(|before| before.replace(class));
-        if gap(before, class, blank_before(self.document, at), nested) > 0 {
+        // Not looked at without need: the line may be endless.
+        if before.is_some() && gap(before, class, blank_before(self.document, at), nested) > 0 {
+            let at = line_start(self.document, at);
             let frame = self.frame();
             let frame = Frame { first: frame.rest.clone(), ..frame };
             if self.holders.iter().any(|holder| matches!(holder, Holder::Quote)) {
@@ -325,7 +338,8 @@ impl<'s, 'd> Painter<'s, 'd> {
         let Some(link) = self.links.pop() else { return };
         let said: String = self.line.iter().skip(link.from).map(|span| &*span.text).collect();
         let target = link.target.trim_start_matches("mailto:");
-        let same = |a: &str| a.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let same =
+            |a: &str| a.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/').to_owned();
         if target.is_empty() || target.starts_with('#') || target.starts_with("data:") || same(&said) == same(target) {
             return;
         }
@@ -339,7 +353,12 @@ impl<'s, 'd> Painter<'s, 'd> {
         let prefix: u16 = frame.rest.iter().map(|(text, _)| crate::tui::text::width::of(text)).sum();
         let line = self.glyphs.line.repeat(usize::from(frame.width.saturating_sub(prefix)));
         let source = self.source(range);
-        wrap(&[Span { text: line.into(), paint: Role::Marker.into(), source }], &frame, self.at(range.start), &mut self.rows);
+        wrap(
+            &[Span { text: line.into(), paint: Role::Marker.into(), source }],
+            &frame,
+            self.at(range.start),
+            &mut self.rows,
+        );
     }
 
     fn html(&mut self, text: CowStr<'d>, range: &Range<usize>) {

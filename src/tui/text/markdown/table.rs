@@ -95,7 +95,10 @@ impl<'a> Table<'a> {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one row of one table; everything is needed and nothing belongs together")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one row of one table; everything is needed and nothing belongs together"
+    )]
     fn visual_rows(
         &self,
         cells: &[Cell<'a>],
@@ -206,7 +209,8 @@ fn share(natural: &[u16], room: u16) -> Vec<u16> {
         let last = n + 1 == open.len();
         let wish = (f64::from(left) * f64::from(natural[i]).sqrt() / need) as u16;
         let after = (open.len() - n - 1) as u16 * floor;
-        widths[i] = if last { left - given } else { wish.clamp(floor, (left - given).saturating_sub(after).max(floor)) };
+        widths[i] =
+            if last { left - given } else { wish.clamp(floor, (left - given).saturating_sub(after).max(floor)) };
         given += widths[i];
     }
     widths

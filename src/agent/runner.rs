@@ -1,0 +1,85 @@
+//! Tools at work: looking at calls, and running them. Each in a task of its own; a tool that panics is a failed call.
+//!
+//! Owns what can call a running call off. Everything a tool says comes back as a [`Wake`].
+
+use super::driver::Wake;
+use super::machine::{Found, Input};
+use crate::domain::tool::{Origin, ToolSpec};
+use crate::domain::{CallId, ToolId, ToolOutcome, ToolSignal};
+use crate::tools::toolbox::Toolbox;
+use crate::tools::{Inspection, Invocation, Signals};
+use futures::FutureExt;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// A call that a tool is to look at before it runs.
+pub(super) struct Look {
+    pub call: CallId,
+    /// Which check of it.
+    pub round: u32,
+    pub spec: Arc<ToolSpec>,
+    pub arguments: Value,
+    pub origin: Origin,
+}
+
+/// See the module.
+pub(super) struct Runner {
+    wakes: mpsc::UnboundedSender<Wake>,
+    running: HashMap<CallId, CancellationToken>,
+}
+
+impl Runner {
+    pub fn new(wakes: mpsc::UnboundedSender<Wake>) -> Self {
+        Self { wakes, running: HashMap::new() }
+    }
+
+    /// Lets the tool look at a call.
+    pub fn look(&self, look: Look, toolbox: &Toolbox) {
+        let looking = toolbox.inspect(&look.spec.id, look.arguments.clone());
+        let wakes = self.wakes.clone();
+        tokio::spawn(async move {
+            let seen: Result<Inspection, _> = AssertUnwindSafe(looking).catch_unwind().await;
+            let wake = if let Ok(inspection) = seen {
+                Wake::Inspected(Box::new((look, inspection)))
+            } else {
+                let message = format!("The tool {} failed while looking at the call.", look.spec.id);
+                let found = Found::Invalid { message, problems: Vec::new() };
+                Wake::Input(Input::Checked { call: look.call, round: look.round, found })
+            };
+            let _ = wakes.send(wake);
+        });
+    }
+
+    /// Runs a call.
+    pub fn run(&mut self, call: CallId, tool: ToolId, arguments: Value, toolbox: &Toolbox) {
+        let cancel = CancellationToken::new();
+        self.running.insert(call, cancel.clone());
+        let wakes = self.wakes.clone();
+        let news = wakes.clone();
+        let signals: Signals = Arc::new(move |signal| drop(news.send(Wake::Input(Input::Tool { call, signal }))));
+        let running = toolbox.run(&tool, Invocation { call, arguments, signals, cancel });
+        tokio::spawn(async move {
+            let outcome = AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| ToolOutcome::Failed {
+                message: format!("The tool {tool} broke while it ran."),
+                may_have_run: true,
+            });
+            let _ = wakes.send(Wake::Input(Input::Tool { call, signal: ToolSignal::Finished(outcome) }));
+        });
+    }
+
+    /// Calls a running call off. Its outcome comes as of any other.
+    pub fn cancel(&self, call: CallId) {
+        if let Some(cancel) = self.running.get(&call) {
+            cancel.cancel();
+        }
+    }
+
+    /// A call ended.
+    pub fn ended(&mut self, call: CallId) {
+        self.running.remove(&call);
+    }
+}

@@ -1,0 +1,261 @@
+//! The system prompt, piece by piece.
+//!
+//! Owns: which pieces there are (`assets/prompts/NAME.md`), their order, and what their placeholders mean. Each piece can be
+//! replaced by the user under its name; an empty replacement leaves it out. A line that names a built-in tool which is not
+//! offered is left out of `choosing`, `formatting` and `guidelines`.
+//! Does not: read files. **Invariants:** the same input gives the same bytes; a placeholder's value is never read for
+//! placeholders again.
+//!
+//! | placeholder | in | value |
+//! |---|---|---|
+//! | `{builtins}` | `xml.builtins` | every offered built-in: description, parameters, usage |
+//! | `{servers}` | `xml.servers`, `native.servers` | every server: instructions, in XML its tools with their schemas |
+//! | `{cwd}`, `{system}` | `environment` | working directory; operating system and shell |
+//! | `{language}` | `language` | the `language` setting; without one the piece is left out |
+//! | `{instructions}` | `instructions` | the user's and the trusted project's; without any the piece is left out |
+//! | `{problem}` | `xml.reminder` | what is wrong with the model's message |
+
+use super::{Prompting, ServerBrief, aliases, json};
+use crate::domain::model::DialectKind;
+use crate::domain::{ServerName, ToolSpec};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// How much of a server's own instructions is shown, in bytes.
+const MAX_INSTRUCTIONS: usize = 2_000;
+
+macro_rules! assets {
+    ($($name:literal),* $(,)?) => {
+        /// Every piece by name, with its built-in text.
+        const ASSETS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../assets/prompts/", $name, ".md")))),*];
+    };
+}
+
+assets!(
+    "native.intro",
+    "xml.format",
+    "xml.completion",
+    "xml.mcp",
+    "xml.resources",
+    "xml.builtins",
+    "xml.servers",
+    "native.servers",
+    "server.starting",
+    "guidelines",
+    "choosing",
+    "formatting",
+    "environment",
+    "steps",
+    "language",
+    "instructions",
+    "xml.examples",
+    "xml.examples.file",
+    "xml.examples.mcp",
+    "xml.reminder",
+);
+
+const XML: &[&str] = &[
+    "xml.format",
+    "xml.completion",
+    "xml.mcp",
+    "xml.resources",
+    "xml.builtins",
+    "xml.servers",
+    "choosing",
+    "formatting",
+    "environment",
+    "xml.examples",
+    "xml.examples.file",
+    "xml.examples.mcp",
+    "guidelines",
+    "steps",
+    "language",
+    "instructions",
+];
+
+const NATIVE: &[&str] = &[
+    "native.intro",
+    "guidelines",
+    "native.servers",
+    "choosing",
+    "formatting",
+    "environment",
+    "steps",
+    "language",
+    "instructions",
+];
+
+/// Names and built-in texts of all pieces.
+pub fn builtin_pieces() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ASSETS.iter().copied()
+}
+
+/// The pieces of the system prompt in order, as they are sent. Pieces without a use in this session are left out.
+pub fn pieces(dialect: DialectKind, prompting: &Prompting<'_>) -> Vec<(&'static str, String)> {
+    let names = if dialect == DialectKind::Xml { XML } else { NATIVE };
+    let piece = |name: &&'static str| {
+        let text = piece(name, dialect, prompting)?;
+        (!text.trim().is_empty()).then(|| (*name, text.trim().to_owned()))
+    };
+    names.iter().filter_map(piece).collect()
+}
+
+/// The whole system prompt.
+pub fn system(dialect: DialectKind, prompting: &Prompting<'_>) -> String {
+    let pieces: Vec<String> = pieces(dialect, prompting).into_iter().map(|(_, text)| text).collect();
+    pieces.join("\n\n")
+}
+
+/// The template with `{name}` replaced by values, in one pass.
+pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let found = values.iter().find_map(|(name, value)| {
+            let after = rest[1..].strip_prefix(name)?.strip_prefix('}')?;
+            Some((*value, after))
+        });
+        if let Some((value, after)) = found {
+            out.push_str(value);
+            rest = after;
+        } else {
+            out.push('{');
+            rest = &rest[1..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The user's text of a piece, or the built-in one.
+fn template<'a>(name: &str, prompting: &Prompting<'a>) -> &'a str {
+    let own = prompting.overrides.iter().find(|(piece, _)| piece == name);
+    own.map(|(_, text)| text.as_str())
+        .or_else(|| ASSETS.iter().find(|(piece, _)| *piece == name).map(|(_, text)| *text))
+        .unwrap_or_default()
+}
+
+fn piece(name: &str, dialect: DialectKind, prompting: &Prompting<'_>) -> Option<String> {
+    let template = template(name, prompting);
+    let on_servers = prompting.tools.iter().any(|tool| tool.id.server.is_some());
+    let text = match name {
+        "xml.mcp" | "xml.examples.mcp" => on_servers.then(|| template.to_owned())?,
+        "xml.resources" => offers_resources(prompting).then(|| template.to_owned())?,
+        "xml.examples.file" => is_offered("read_file", prompting).then(|| template.to_owned())?,
+        "xml.builtins" => fill(template, &[("builtins", &non_empty(builtins(prompting))?)]),
+        "xml.servers" | "native.servers" => fill(template, &[("servers", &non_empty(servers(dialect, prompting))?)]),
+        "choosing" | "formatting" if prompting.tools.is_empty() => return None,
+        "guidelines" | "choosing" | "formatting" => about_offered(template, prompting)?,
+        "environment" => fill(template, &[("cwd", prompting.cwd), ("system", prompting.system)]),
+        "language" => fill(template, &[("language", prompting.language?)]),
+        "instructions" => fill(template, &[("instructions", prompting.instructions?)]),
+        _ => template.to_owned(),
+    };
+    Some(text)
+}
+
+fn non_empty(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+fn is_offered(name: &str, prompting: &Prompting<'_>) -> bool {
+    prompting.tools.iter().any(|tool| tool.id.server.is_none() && &*tool.id.name == name)
+}
+
+fn offers_resources(prompting: &Prompting<'_>) -> bool {
+    is_offered("access_mcp_resource", prompting) && prompting.servers.iter().any(|server| server.resources)
+}
+
+/// The template without lines about built-ins that are not offered; nothing if only its heading is left.
+fn about_offered(template: &str, prompting: &Prompting<'_>) -> Option<String> {
+    let absent: Vec<&str> = aliases().tools().filter(|name| !is_offered(name, prompting)).collect();
+    let lines: Vec<&str> = template.lines().filter(|line| !absent.iter().any(|name| line.contains(name))).collect();
+    let left = lines.iter().filter(|line| !line.trim().is_empty()).count();
+    (left > 1).then(|| lines.join("\n"))
+}
+
+/// Every offered built-in. `access_mcp_resource` has a piece of its own.
+fn builtins(prompting: &Prompting<'_>) -> String {
+    let tools =
+        prompting.tools.iter().filter(|tool| tool.id.server.is_none() && &*tool.id.name != "access_mcp_resource");
+    tools.map(|tool| builtin(tool)).collect::<Vec<_>>().join("\n\n")
+}
+
+fn builtin(tool: &ToolSpec) -> String {
+    let name = &tool.id.name;
+    let mut out = format!("## {name}\n{}\n", tool.description.trim());
+    let required = |key: &str| {
+        let list = tool.input_schema.get("required").and_then(Value::as_array);
+        list.is_some_and(|list| list.iter().any(|one| one == key))
+    };
+    let mut usage = format!("<{name}>\n");
+    let mut long_shown = false;
+    for (key, schema) in tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
+        let need = if required(key) { "required" } else { "optional" };
+        let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        let colon = if about.is_empty() { "" } else { ": " };
+        let _ = writeln!(out, "- {key} ({kind}, {need}){colon}{about}");
+        let sample = if kind == "array" { r#"["first", "second"]"# } else { &*format!("{key} here") };
+        // Of several ways to say the same at length, the first is shown.
+        if aliases().is_long(key) && (required(key) || !long_shown) {
+            long_shown = true;
+            let _ = writeln!(usage, "<{key}>\n{sample}\n</{key}>");
+        } else if required(key) || kind == "array" {
+            let _ = writeln!(usage, "<{key}>{sample}</{key}>");
+        }
+    }
+    let _ = write!(out, "{usage}</{name}>");
+    out
+}
+
+fn servers(dialect: DialectKind, prompting: &Prompting<'_>) -> String {
+    let mut tools: BTreeMap<&ServerName, Vec<&Arc<ToolSpec>>> = BTreeMap::new();
+    for tool in prompting.tools {
+        if let Some(server) = &tool.id.server {
+            tools.entry(server).or_default().push(tool);
+        }
+    }
+    let mut briefs: BTreeMap<&ServerName, Option<&ServerBrief>> = tools.keys().map(|name| (*name, None)).collect();
+    briefs.extend(prompting.servers.iter().map(|brief| (&brief.name, Some(brief))));
+    let starting = template("server.starting", prompting).trim();
+    let mut parts = Vec::new();
+    for (name, brief) in briefs {
+        let mut part = format!("# {name}");
+        if let Some(instructions) = brief.and_then(|brief| brief.instructions.as_deref()) {
+            let _ = write!(part, "\n{}", shortened(instructions.trim()));
+        }
+        let own = tools.get(name).map(Vec::as_slice).unwrap_or_default();
+        if brief.is_some_and(|brief| brief.starting) && own.is_empty() {
+            let _ = write!(part, "\n{starting}");
+        }
+        if dialect == DialectKind::Xml {
+            part.extend(own.iter().map(|tool| on_server(tool)));
+        }
+        parts.push(part);
+    }
+    parts.join("\n\n")
+}
+
+fn on_server(tool: &ToolSpec) -> String {
+    let mut schema = (*tool.input_schema).clone();
+    if let Value::Object(map) = &mut schema {
+        map.shift_remove("$schema");
+    }
+    format!("\n- {}: {}\n  Arguments: {}", tool.id.name, tool.description.trim(), json::spaced(&schema))
+}
+
+fn shortened(text: &str) -> String {
+    if text.len() <= MAX_INSTRUCTIONS {
+        return text.to_owned();
+    }
+    let cut = (0..=MAX_INSTRUCTIONS).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
+    format!("{}…", &text[..cut])
+}
+
+#[cfg(test)]
+mod tests;

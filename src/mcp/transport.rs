@@ -1,0 +1,188 @@
+//! Messages over a pair of byte streams, one JSON text a line: rmcp's `Transport` for a child process.
+//!
+//! Owns: the reading and the writing side of one connection, and what it can tell beside the messages ([`Link`]). What a line means is decided in
+//! `wire`. Does not own the process, and never answers what it does not understand.
+//!
+//! **Invariant:** a line is written whole or the connection is over: writing is never cancelled in the middle.
+//! **Invariant:** after a fault nothing more is read; the fault is set before rmcp hears of the end.
+
+use super::lines::{Line, LineReader};
+use super::log::Log;
+use super::wire::{Incoming, Pending};
+use super::{Direction, Tap};
+use crate::domain::ServerName;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::service::RoleClient;
+use rmcp::transport::Transport;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
+
+/// Longest line a server may send. A longer one is a fault: it cannot be kept, and its call could not end.
+pub(super) const LINE_LIMIT: usize = 32 * 1024 * 1024;
+
+/// The writing side, shared with whoever has to close it. `None` once it is closed.
+pub(super) type Writer<W> = Arc<tokio::sync::Mutex<Option<W>>>;
+
+/// Why reading ended although the server did not end it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// A line beyond [`LINE_LIMIT`].
+    LineTooLong,
+    /// The pipe broke.
+    Io(String),
+}
+
+/// What a connection tells beside its messages. Shared by the transport and those who watch it.
+#[derive(Debug)]
+pub(super) struct Link {
+    /// Set with the first message of the protocol.
+    pub(super) talking: CancellationToken,
+    /// Set when nothing more will be read.
+    pub(super) ended: CancellationToken,
+    /// Everything that is not a message goes here.
+    pub(super) log: Arc<Log>,
+    fault: OnceLock<Fault>,
+    stray: Mutex<Option<String>>,
+}
+
+impl Link {
+    /// A connection that has not begun.
+    pub(super) fn new(log: Arc<Log>) -> Self {
+        Self {
+            talking: CancellationToken::new(),
+            ended: CancellationToken::new(),
+            log,
+            fault: OnceLock::new(),
+            stray: Mutex::new(None),
+        }
+    }
+
+    /// Why reading ended, where it was not the end of the stream.
+    pub(super) fn fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+
+    /// The newest message that fitted no request: it may explain why a request was never answered.
+    pub(super) fn stray(&self) -> Option<String> {
+        self.stray.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_stray(&self, what: String) {
+        *self.stray.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+}
+
+/// rmcp's transport over a reading and a writing stream.
+pub(super) struct LineTransport<R, W> {
+    server: ServerName,
+    lines: LineReader<R>,
+    writer: Writer<W>,
+    pending: Pending,
+    queue: VecDeque<ServerJsonRpcMessage>,
+    link: Arc<Link>,
+    tap: Option<Tap>,
+}
+
+impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
+    /// A transport over `input` and `writer`. `tap` sees every line both ways, without its end.
+    pub(super) fn new(server: ServerName, input: R, writer: Writer<W>, link: Arc<Link>, tap: Option<Tap>) -> Self {
+        Self {
+            server,
+            lines: LineReader::new(input, LINE_LIMIT),
+            writer,
+            pending: Pending::default(),
+            queue: VecDeque::new(),
+            link,
+            tap,
+        }
+    }
+
+    /// Reads one line into the queue; `false` at the end.
+    async fn fill(&mut self) -> bool {
+        // Whoever watches the process may end the reading: something it left behind can hold the pipe open for ever.
+        let read = tokio::select! {
+            biased;
+            () = self.link.ended.cancelled() => return false,
+            read = self.lines.next() => read,
+        };
+        let fault = match read {
+            Ok(Some(Line::Whole(line))) => {
+                if let Some(tap) = &self.tap {
+                    tap(&self.server, Direction::FromServer, line);
+                }
+                take(line, &mut self.pending, &mut self.queue, &self.link);
+                return true;
+            }
+            Ok(Some(Line::Cut(_))) => Some(Fault::LineTooLong),
+            Ok(None) => None,
+            Err(error) => Some(Fault::Io(error.to_string())),
+        };
+        if let Some(fault) = fault {
+            let _ = self.link.fault.set(fault);
+        }
+        self.link.ended.cancel();
+        false
+    }
+}
+
+fn take(line: &[u8], pending: &mut Pending, queue: &mut VecDeque<ServerJsonRpcMessage>, link: &Link) {
+    for incoming in pending.read(line) {
+        match incoming {
+            Incoming::Message(message) => {
+                link.talking.cancel();
+                queue.push_back(*message);
+            }
+            Incoming::Noise if line.trim_ascii().is_empty() => {}
+            Incoming::Noise => link.log.noise(line),
+            Incoming::Stray(what) => {
+                link.log.noise(line);
+                link.set_stray(what);
+            }
+            Incoming::Late => {}
+        }
+    }
+}
+
+impl<R, W> Transport<RoleClient> for LineTransport<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Error = io::Error;
+
+    fn send(&mut self, item: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.pending.sent(&item);
+        let line = serde_json::to_vec(&item);
+        if let (Some(tap), Ok(line)) = (&self.tap, &line) {
+            tap(&self.server, Direction::ToServer, line);
+        }
+        let writer = Arc::clone(&self.writer);
+        async move {
+            let mut line = line?;
+            line.push(b'\n');
+            let mut writer = writer.lock().await;
+            let out = writer.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+            out.write_all(&line).await?;
+            out.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            if let Some(message) = self.queue.pop_front() {
+                return Some(message);
+            }
+            if !self.fill().await {
+                return None;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.writer.lock().await.take();
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Servers that do not keep to the protocol: every call still ends, with the right outcome, and soon.
+
+use crate::rig::{Rig, failure, reason, text};
+use mcpane::domain::server::{ServerSignal, ServerState, Timeouts};
+use mcpane::domain::{Content, ToolOutcome};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn any_way_of_writing_a_message_is_understood() {
+    for style in ["bare", "batch", "string-id", "crlf", "bom"] {
+        let mut rig = Rig::new();
+        rig.mcp.configure(vec![rig.entry("s", &["--style", style])]);
+        rig.ready("s").await;
+        let call = rig.begin("s", "slow", json!({ "steps": 3, "ms": 1 }));
+        let signals = call.signals_handle();
+        assert_eq!(text(&call.end().await), "slept", "{style}");
+        assert_eq!(signals.lock().unwrap().len(), 4, "{style}");
+    }
+}
+
+#[tokio::test]
+async fn banners_are_counted_shown_and_never_answered() {
+    let mut rig = Rig::with(&["--banner"]).await;
+    assert_eq!(rig.text("s", "echo", json!({ "text": "x" })).await, "x");
+    let status = rig.status("s", |status| status.noise >= 5).await;
+    assert_eq!(status.state, ServerState::Ready);
+    let lines: Vec<&String> = rig
+        .seen
+        .iter()
+        .filter_map(|signal| if let ServerSignal::Stderr { lines, .. } = signal { Some(lines) } else { None })
+        .flatten()
+        .collect();
+    assert!(lines.iter().any(|line| line.contains("Fixture server v1")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("not rpc")), "{lines:?}");
+    let methods: Vec<_> = rig.received("s").into_iter().map(|message| message["method"].clone()).collect();
+    assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/call"]);
+}
+
+#[tokio::test]
+async fn malformed_answers_end_their_call() {
+    let rig = Rig::with(&[]).await;
+    let fault = |kind: &'static str| rig.call("s", "fault", json!({ "kind": kind }));
+    for kind in ["batch", "bare"] {
+        assert!(matches!(fault(kind).await, ToolOutcome::Done { content, .. } if content.is_empty()), "{kind}");
+    }
+    for (kind, says) in [
+        ("code_text", "busy (code \"EBUSY\")"),
+        ("no_message", "no message"),
+        ("neither", "neither a result nor an error"),
+        ("idless_error", "Parse error"),
+        ("wrong_id", "987654"),
+    ] {
+        let began = Instant::now();
+        let (message, _) = failure(&fault(kind).await);
+        assert!(message.contains(says), "{kind}: {message}");
+        assert!(began.elapsed() < Duration::from_secs(2), "{kind} took {:?}", began.elapsed());
+    }
+    assert_eq!(text(&fault("duplicate").await), "first");
+    assert_eq!(text(&fault("split").await), "纽约 24 ℃");
+    assert_eq!(rig.text("s", "echo", json!({ "text": "after all that" })).await, "after all that");
+    assert_eq!(rig.pids("s").len(), 1);
+}
+
+#[tokio::test]
+async fn an_error_that_names_no_call_fails_none_of_several_but_is_told_when_one_times_out() {
+    let mut rig = Rig::new();
+    let mut entry = rig.entry("s", &[]);
+    entry.timeouts = Timeouts { call: 1, ..Timeouts::default() };
+    rig.mcp.configure(vec![entry]);
+    rig.ready("s").await;
+    let slow = rig.begin("s", "slow", json!({ "steps": 20, "ms": 100 }));
+    slow.told(|signal| matches!(signal, mcpane::domain::ToolSignal::Progress(_))).await;
+    let (message, may_have_run) = failure(&rig.call("s", "fault", json!({ "kind": "idless_error" })).await);
+    assert!(message.contains("within 1 s") && message.contains("Parse error") && may_have_run, "{message}");
+    assert_eq!(text(&slow.end().await), "slept");
+}
+
+#[tokio::test]
+async fn a_line_without_end_breaks_the_connection_with_the_reason() {
+    let mut rig = Rig::new();
+    rig.mcp.configure(vec![rig.entry("s", &[]), rig.entry("other", &[])]);
+    rig.ready("s").await;
+    let beside = rig.begin("s", "slow", json!({ "steps": 1000 }));
+    let outcome = rig.call("s", "fault", json!({ "kind": "long_line", "mib": 33 })).await;
+    for outcome in [outcome, beside.end().await] {
+        let (message, may_have_run) = failure(&outcome);
+        assert!(message.contains("more than 32 MiB") && may_have_run, "{message}");
+    }
+    let status = rig.state("s", ServerState::Error).await;
+    assert!(reason(&status).contains("32 MiB") && status.pid.is_none());
+    assert_eq!(rig.text("other", "echo", json!({ "text": "fine" })).await, "fine");
+    // Just below the limit is a message.
+    let ToolOutcome::Done { content, .. } = rig.call("other", "big", json!({ "bytes": 31 * 1024 * 1024 })).await else {
+        panic!()
+    };
+    assert!(matches!(&content[0], Content::Text { text } if text.len() == 31 * 1024 * 1024));
+    assert_eq!(rig.text("s", "echo", json!({ "text": "again" })).await, "again");
+}
