@@ -9,6 +9,7 @@ mod driver;
 pub mod journal;
 pub mod machine;
 mod outlet;
+mod requests;
 mod runner;
 mod servers;
 mod session;
@@ -99,7 +100,8 @@ pub fn spawn(kit: Kit) -> std::io::Result<Agent> {
     let mcp = Mcp::new(kit.mcp.clone(), move |signal| drop(news.send(Wake::Server(signal))));
     let servers = bridge::Servers(mcp.clone());
     let mut setting = kit.setting.clone();
-    setting.watch = Arc::new(bridge::Guarded(kit.mcp.guard.clone()));
+    setting.watch = Arc::new(kit.mcp.guard.clone());
+    setting.redactor = kit.settings.redactor();
     setting.resources = Some(Arc::new(servers.clone()));
     let scene = Scene::new(setting)?;
     let toolbox = Toolbox::new(&scene, Arc::new(servers), dialect::aliases().names().collect());

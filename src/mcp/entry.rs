@@ -3,9 +3,13 @@
 //! Owns no state.
 
 use super::calls::Limits;
+use super::convert;
 use super::reason::Trouble;
 use crate::domain::server::{ServerEntry, ServerState, ServerStatus, Transport};
 use std::time::Duration;
+
+/// Longest part of a server's name for itself, bytes.
+const NAME: usize = 128;
 
 /// The state of an entry that nobody has started.
 pub(super) fn resting(entry: &ServerEntry) -> (ServerState, Option<Trouble>) {
@@ -60,7 +64,7 @@ pub(super) fn status(entry: &ServerEntry) -> ServerStatus {
 }
 
 pub(super) fn identity(name: &str, version: &str) -> Option<String> {
-    let text = format!("{name} {version}");
+    let text = format!("{} {}", convert::clip(name, NAME), convert::clip(version, NAME));
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 

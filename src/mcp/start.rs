@@ -10,6 +10,7 @@ use super::calls::Calls;
 use super::handler::Handler;
 use super::launch::{self, Process, Program};
 use super::log::Log;
+use super::ordered::InOrder;
 use super::reason::{self, Trouble};
 use super::session::Session;
 use super::transport::{LineTransport, Link};
@@ -19,6 +20,7 @@ use rmcp::model::{ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, serve_client_with_lifecycle,
 };
+use rmcp::transport::Transport as Carrier;
 use serde_json::json;
 use std::pin::pin;
 use std::sync::Arc;
@@ -79,6 +81,7 @@ pub(super) async fn start(plan: Plan, initializing: impl Fn()) -> Result<Live, F
     let calls = Arc::new(Calls::default());
     let name = plan.entry.name.clone();
     let transport = LineTransport::new(name, stdout, stdin, Arc::clone(&link), plan.world.options.tap.clone());
+    let transport = InOrder::new(transport, Arc::clone(&calls));
     let handler = handler(&plan, &version, &calls, &link);
     let shaken = shake_hands(&plan, handler, transport, &link, &mut ended, &initializing).await;
     let service = match shaken.and_then(|service| agreed(service, &plan, &version)) {
@@ -112,13 +115,11 @@ fn wanted(pin: Option<&str>) -> Result<Wanted, Trouble> {
     let Some(pin) = pin else {
         return Ok(Wanted { offered: ProtocolVersion::LATEST_WITH_INITIALIZE, only: false });
     };
-    match spoken().find(|version| version.as_str() == pin) {
-        Some(version) => Ok(Wanted { offered: version.clone(), only: true }),
-        None => {
-            let known: Vec<&str> = spoken().map(ProtocolVersion::as_str).collect();
-            Err(reason::pinned(pin, &known.join(", ")))
-        }
+    if let Some(version) = spoken().find(|version| version.as_str() == pin) {
+        return Ok(Wanted { offered: version.clone(), only: true });
     }
+    let known: Vec<&str> = spoken().map(ProtocolVersion::as_str).collect();
+    Err(reason::pinned(pin, &known.join(", ")))
 }
 
 fn handler(plan: &Plan, version: &Wanted, calls: &Arc<Calls>, link: &Arc<Link>) -> Handler {
@@ -142,18 +143,14 @@ fn handler(plan: &Plan, version: &Wanted, calls: &Arc<Calls>, link: &Arc<Link>) 
 type Service = RunningService<RoleClient, Handler>;
 
 /// The handshake, or what prevented it.
-async fn shake_hands<R, W>(
+async fn shake_hands<T: Carrier<RoleClient> + 'static>(
     plan: &Plan,
     handler: Handler,
-    transport: LineTransport<R, W>,
+    transport: T,
     link: &Link,
     ended: &mut watch::Receiver<Option<Trouble>>,
     initializing: &impl Fn(),
-) -> Result<Service, Trouble>
-where
-    R: tokio::io::AsyncRead + Unpin + Send + 'static,
-    W: tokio::io::AsyncWrite + Unpin + Send + 'static,
-{
+) -> Result<Service, Trouble> {
     let mut handshake = pin!(serve_client_with_lifecycle(handler, transport, ClientLifecycleMode::Initialize));
     let limits = plan.entry.timeouts;
     let mut said_so = false;

@@ -258,6 +258,26 @@ async fn stop_start_and_restart() {
 }
 
 #[tokio::test]
+async fn who_waits_for_a_server_that_is_restarted_gets_the_new_one() {
+    let mut rig = Rig::new();
+    rig.mcp.configure(vec![rig.entry("s", &["--delay", "300"])]);
+    rig.state("s", ServerState::Starting).await;
+    let call = rig.begin("s", "echo", json!({ "text": "patient" }));
+    call.told(|signal| matches!(signal, ToolSignal::WaitingForServer { .. })).await;
+    rig.mcp.act(&"s".into(), ServerAction::Restart);
+    rig.mcp.configure(vec![rig.entry("s", &["--stderr", "changed as well"])]);
+    assert_eq!(text(&call.end().await), "patient");
+    // Stopping is another matter.
+    rig.mcp.configure(vec![rig.entry("s", &["--init", "never"])]);
+    rig.state("s", ServerState::Starting).await;
+    let call = rig.begin("s", "echo", json!({ "text": "in vain" }));
+    call.told(|signal| matches!(signal, ToolSignal::WaitingForServer { .. })).await;
+    rig.mcp.act(&"s".into(), ServerAction::Stop);
+    let (message, may_have_run) = failure(&call.end().await);
+    assert!(message.contains("stopped") && !may_have_run, "{message}");
+}
+
+#[tokio::test]
 async fn a_server_that_ends_by_itself_is_disconnected_and_the_next_call_starts_it() {
     let mut rig = Rig::with(&["--stderr", "hello"]).await;
     let pid = rustix::process::Pid::from_raw(i32::try_from(rig.pids("s")[0]).unwrap()).unwrap();

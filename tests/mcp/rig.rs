@@ -21,11 +21,14 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub fn fixture() -> PathBuf {
     let exe = std::env::current_exe().unwrap();
     let path = exe.parent().and_then(Path::parent).unwrap().join("examples/fixture_server");
-    assert!(
-        path.exists(),
-        "{} is missing: `cargo test` builds it, or `cargo build --example fixture_server`",
-        path.display()
-    );
+    // `cargo test` builds it; `cargo test --test mcp` does not.
+    let modified = |path: &Path| std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources =
+        ["tests/support/fixture_server", "src/demo_server"].map(|dir| std::fs::read_dir(root.join(dir)).unwrap());
+    let newest = sources.into_iter().flatten().flatten().filter_map(|entry| modified(&entry.path())).max();
+    let newest = newest.max(modified(&root.join("src/guard.rs")));
+    assert!(modified(&path) > newest, "{} is missing or old: cargo build --example fixture_server", path.display());
     path
 }
 
@@ -119,10 +122,8 @@ impl Rig {
                 }
             }
         };
-        match tokio::time::timeout(PATIENCE, search).await {
-            Ok(picked) => picked,
-            Err(_) => panic!("never came; seen: {:#?}", self.seen),
-        }
+        let picked = tokio::time::timeout(PATIENCE, search).await.ok();
+        picked.unwrap_or_else(|| panic!("never came; seen: {:#?}", self.seen))
     }
 
     /// Everything that has arrived by now.
@@ -198,7 +199,7 @@ impl Rig {
         };
         let arguments = arguments.as_object().unwrap().clone();
         let outcome = tokio::spawn(async move { mcp.call(tool, arguments, run).await });
-        Call { id, outcome, signals, cancel }
+        Call { id, cancel, outcome, signals }
     }
 
     /// Calls and waits.

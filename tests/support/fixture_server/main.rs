@@ -18,7 +18,8 @@
 //! Its own pid is the first line of `$FIXTURE_PIDS`; every line it receives is appended to `$FIXTURE_RECORD`.
 //! First words instead of options: `guard` (mcpane's guard process), `demo-server` (mcpane's), `host STATE_DIR COUNT` (a host with servers) and
 //! `hold COUNT` (a holder of a guard with process groups), both to be killed.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+// The children that are left running are the point.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::zombie_processes)]
 
 mod host;
 mod tools;
@@ -55,6 +56,8 @@ struct Server {
     running: Mutex<HashMap<String, Arc<AtomicBool>>>,
     /// Tools that appeared later.
     added: AtomicBool,
+    /// Standard input is no longer read, and stays open.
+    deaf: AtomicBool,
 }
 
 fn main() -> ExitCode {
@@ -107,6 +110,7 @@ fn serve(options: Options) -> ExitCode {
         next: AtomicI64::new(1000),
         running: Mutex::default(),
         added: AtomicBool::new(false),
+        deaf: AtomicBool::new(false),
     });
     if server.options.banner {
         server.raw(b"Fixture server v1 (c) nobody\n\x1b[32mready\x1b[0m on stdio\n{\"level\":\"info\",\"msg\":\"not rpc\"}\n\xff\xfe\n\n");
@@ -116,9 +120,12 @@ fn serve(options: Options) -> ExitCode {
         append("FIXTURE_RECORD", &line);
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         server.receive(message);
+        while server.deaf.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_secs(1));
+        }
     }
-    while linger {
-        std::thread::sleep(Duration::from_secs(1));
+    if linger {
+        std::thread::sleep(Duration::from_secs(3600));
     }
     ExitCode::SUCCESS
 }
