@@ -8,6 +8,7 @@ pub mod cli;
 pub mod config;
 pub mod contract;
 pub mod demo_server;
+pub mod desktop;
 pub mod dialect;
 pub mod disk;
 pub mod domain;

@@ -50,6 +50,8 @@ commands! {
     Servers = "servers" / "servers";
     /// The tools.
     Tools = "tools" / "tools";
+    /// All notices.
+    Notices = "notices" / "notices";
     /// Draw everything anew.
     Redraw = "redraw" / "redraw";
     /// Suspend.
@@ -88,6 +90,8 @@ commands! {
     HistoryUp = "history-up";
     /// Newer entry of the history, at the bottom edge.
     HistoryDown = "history-down";
+    /// Put the text of a folded paste in its place.
+    OpenPaste = "open-paste";
     /// Edit the draft in the external editor.
     Editor = "editor" / "editor";
 

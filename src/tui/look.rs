@@ -2,6 +2,7 @@
 
 use crate::strings::Strings;
 use crate::tui::keymap::Keymap;
+use crate::tui::text::{Glyphs, Signs};
 use crate::tui::theme::Theme;
 use std::time::Instant;
 
@@ -21,4 +22,11 @@ pub struct Look<'a> {
     pub animate: bool,
     /// The terminal reports Shift-Enter (kitty keyboard protocol is on), so it may be hinted.
     pub shift_enter: bool,
+}
+
+impl Look<'_> {
+    /// The signs to draw with.
+    pub fn glyphs(&self) -> &'static Glyphs {
+        Signs::of(self).glyphs()
+    }
 }

@@ -46,7 +46,8 @@ impl From<KeyEvent> for Chord {
         let mut code = key.code;
         match code {
             KeyCode::Tab if modifiers.contains(KeyModifiers::SHIFT) => code = KeyCode::BackTab,
-            KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
+            // Terminals differ in the case they report with Ctrl and Alt, so it says nothing.
+            KeyCode::Char(c) if modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
                 code = KeyCode::Char(c.to_ascii_lowercase());
             }
             _ => {}
@@ -100,6 +101,11 @@ impl Chord {
             }
         };
         Some(Self::from(KeyEvent::new(code, modifiers)))
+    }
+
+    /// The key event it is.
+    pub fn event(self) -> KeyEvent {
+        KeyEvent::new(self.code, self.modifiers)
     }
 
     /// The way it is written in hints.
@@ -201,6 +207,14 @@ impl Keymap {
         self.bindings.get(&(context, Chord::from(key))).copied()
     }
 
+    /// All keys of a command in a context, as they are written in hints, in file order.
+    pub fn labels(&self, context: Context, command: Command) -> Vec<String> {
+        let mine = self.order.iter().filter(|(c, bound, chord)| {
+            *c == context && *bound == command && self.bindings.get(&(context, *chord)) == Some(&command)
+        });
+        mine.map(|(_, _, chord)| chord.label()).collect()
+    }
+
     /// The first key of a command in a context, as it is written in hints.
     pub fn label(&self, context: Context, command: Command) -> Option<String> {
         let found = self.order.iter().find(|(c, bound, chord)| {
@@ -230,6 +244,7 @@ mod tests {
             ("?", "?"),
             ("-", "-"),
             ("G", "G"),
+            ("Alt-D", "Alt-D"),
             ("Shift-Tab", "Shift-Tab"),
         ] {
             assert_eq!(Chord::parse(text).map(Chord::label).as_deref(), Some(label), "{text}");
@@ -237,6 +252,7 @@ mod tests {
         assert_eq!(Chord::parse("Hyper-x"), None);
         let shifted = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT);
         assert_eq!(Some(Chord::from(shifted)), Chord::parse("G"));
+        assert_eq!(Some(Chord::from(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::ALT))), Chord::parse("Alt-D"));
     }
 
     #[test]

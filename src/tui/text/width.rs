@@ -49,6 +49,11 @@ pub fn of(text: &str) -> u16 {
     columns.min(usize::from(u16::MAX)) as u16
 }
 
+/// Columns of one grapheme cluster.
+pub fn of_grapheme(cluster: &str) -> u16 {
+    of(cluster)
+}
+
 /// The pieces a text is drawn in, each with its columns: grapheme clusters, taken apart where terminals disagree.
 pub fn pieces(text: &str) -> Pieces<'_> {
     Pieces { rest: text, wide: ambiguous_wide(), joins: JOINS.load(Ordering::Relaxed) }

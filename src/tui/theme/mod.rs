@@ -6,6 +6,7 @@
 
 mod colour;
 mod library;
+pub mod probe;
 mod role;
 
 pub use colour::Depth;

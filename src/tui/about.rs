@@ -1,0 +1,116 @@
+//! What the details layer shows of things: an entry of the transcript, a tool, the model.
+
+use crate::contract::ToolInfo;
+use crate::domain::policy::{ArgumentRule, Grant, Preview};
+use crate::domain::tool::{Annotations, Risk};
+use crate::strings::Strings;
+use crate::tui::cell::Cell;
+use crate::tui::facts::Facts;
+use crate::tui::outcome::{DetailBody, Details};
+use std::sync::Arc;
+
+fn section(strings: &Strings, key: &str, body: DetailBody) -> (String, DetailBody) {
+    (strings.get(key).to_owned(), body)
+}
+
+/// The model in use.
+pub fn model(facts: &Facts, strings: &Strings) -> Details {
+    let mut fields = Vec::new();
+    let mut field = |key: &str, value: String| fields.push((strings.get(key).to_owned(), value));
+    let model = &facts.model;
+    let name = if model.name.is_empty() { strings.get("pane.no_model").to_owned() } else { model.name.clone() };
+    field("layer.model_name", name);
+    if let Some(dialect) = model.dialect {
+        field("layer.model_dialect", format!("{dialect:?}").to_lowercase());
+    }
+    if let Some(context) = model.context {
+        field("layer.model_context", context.to_string());
+    }
+    field("layer.model_last", facts.context.to_string());
+    field("layer.model_input", facts.total.input.to_string());
+    field("layer.model_cached", facts.total.cached.to_string());
+    field("layer.model_output", facts.total.output.to_string());
+    field("layer.model_reasoning", facts.total.reasoning.to_string());
+    let how = DetailBody::Text(strings.get("layer.model_how").to_owned());
+    Details {
+        title: strings.get("layer.model_title").to_owned(),
+        sections: vec![(String::new(), DetailBody::Fields(fields)), (String::new(), how)],
+    }
+}
+
+/// A tool with all that is known of it.
+pub fn tool(info: &ToolInfo, strings: &Strings) -> Details {
+    let spec = &info.spec;
+    let mut fields = vec![(strings.get("layer.tool_wire").to_owned(), info.wire_name.clone())];
+    fields.push((strings.get("layer.tool_hints").to_owned(), annotations(&spec.annotations, spec.risk, strings)));
+    for grant in &info.grants {
+        fields.push((strings.get("layer.tool_grant").to_owned(), self::grant(grant, strings)));
+    }
+    let mut sections = vec![
+        (String::new(), DetailBody::Fields(fields)),
+        section(strings, "layer.tool_description", DetailBody::Text(spec.description.clone())),
+        section(strings, "layer.tool_input", DetailBody::Json(Arc::clone(&spec.input_schema))),
+    ];
+    if let Some(output) = &spec.output_schema {
+        sections.push(section(strings, "layer.tool_output", DetailBody::Json(Arc::clone(output))));
+    }
+    Details { title: spec.id.to_string(), sections }
+}
+
+/// What a tool does as far as is known: our own word for a built-in, the server's hints for another, said to be hints.
+pub fn annotations(hints: &Annotations, risk: Risk, strings: &Strings) -> String {
+    let key = match risk {
+        Risk::Read => "layer.risk_read",
+        Risk::Write => "layer.risk_write",
+        Risk::Command => "layer.risk_command",
+        Risk::Question => "layer.risk_question",
+        Risk::External => {
+            let said = [
+                (hints.read_only, "layer.hint_read_only", "layer.hint_not_read_only"),
+                (hints.destructive, "layer.hint_destructive", "layer.hint_not_destructive"),
+                (hints.idempotent, "layer.hint_idempotent", "layer.hint_not_idempotent"),
+                (hints.open_world, "layer.hint_open_world", "layer.hint_not_open_world"),
+            ];
+            let words: Vec<&str> = said
+                .into_iter()
+                .filter_map(|(hint, yes, no)| hint.map(|hint| strings.get(if hint { yes } else { no })))
+                .collect();
+            if words.is_empty() {
+                return strings.get("layer.no_hints").to_owned();
+            }
+            return strings.fill("layer.hints_say", &[("hints", &words.join(", "))]);
+        }
+    };
+    strings.get(key).to_owned()
+}
+
+/// What a grant covers, in words.
+pub fn grant(grant: &Grant, strings: &Strings) -> String {
+    let project = ("project", &*grant.project);
+    match &grant.arguments {
+        ArgumentRule::Any => strings.fill("layer.grant_any", &[project]),
+        ArgumentRule::Exactly { arguments } => {
+            strings.fill("layer.grant_exactly", &[("arguments", &arguments.to_string()), project])
+        }
+        ArgumentRule::Inside { directory } => strings.fill("layer.grant_inside", &[("directory", directory), project]),
+    }
+}
+
+/// An entry of the transcript: `text` is what copying it would give.
+pub fn entry(cell: &Cell, text: String, strings: &Strings) -> Details {
+    let Cell::Tool(call) = cell else {
+        return Details { title: String::new(), sections: vec![(String::new(), DetailBody::Text(text))] };
+    };
+    let mut sections = Vec::new();
+    if let Some(Preview::Diff(diff)) = call.check().map(|check| &check.preview) {
+        sections.push(section(strings, "layer.entry_change", DetailBody::Diff(diff.clone())));
+    }
+    sections.push(section(strings, "layer.entry_call", DetailBody::Text(text)));
+    if let Some(spec) = call.spec() {
+        let hints = annotations(&spec.annotations, spec.risk, strings);
+        sections.push(section(strings, "layer.tool_hints", DetailBody::Text(hints)));
+        sections.push(section(strings, "layer.tool_description", DetailBody::Text(spec.description.clone())));
+        sections.push(section(strings, "layer.tool_input", DetailBody::Json(Arc::clone(&spec.input_schema))));
+    }
+    Details { title: call.name().to_owned(), sections }
+}

@@ -1,0 +1,142 @@
+//! What a form says: errors, limits and hints, in the user's language.
+
+use super::field::Control;
+use super::tree::Entry;
+use crate::domain::form::check::{text_of, unchecked_pattern};
+use crate::domain::form::{Field, FieldError, FieldKind, TextFormat};
+use crate::tui::look::Look;
+use crate::tui::prompt::glyph::glyphs;
+
+/// What is wrong.
+pub(in crate::tui) fn error(error: &FieldError, look: &Look<'_>) -> String {
+    let strings = look.strings;
+    let limit = |key: &str, value: String| strings.fill(key, &[("limit", &value)]);
+    match error {
+        FieldError::Required => strings.get("form.error.required").to_owned(),
+        FieldError::TooShort { min } => limit("form.error.too_short", min.to_string()),
+        FieldError::TooLong { max } => limit("form.error.too_long", max.to_string()),
+        FieldError::Pattern { pattern } => strings.fill("form.error.pattern", &[("pattern", pattern)]),
+        FieldError::Format { format } => strings.get(format_error(*format)).to_owned(),
+        FieldError::NotANumber => strings.get("form.error.not_a_number").to_owned(),
+        FieldError::NotAnInteger => strings.get("form.error.not_an_integer").to_owned(),
+        FieldError::TooSmall { min } => limit("form.error.too_small", number(*min)),
+        FieldError::TooLarge { max } => limit("form.error.too_large", number(*max)),
+        FieldError::TooFew { min } => limit("form.error.too_few", min.to_string()),
+        FieldError::TooMany { max } => limit("form.error.too_many", max.to_string()),
+        FieldError::NotJson { problem } => strings.fill("form.error.not_json", &[("problem", problem)]),
+        FieldError::Schema { problem } => strings.fill("form.error.schema", &[("problem", problem)]),
+    }
+}
+
+fn format_error(format: TextFormat) -> &'static str {
+    match format {
+        TextFormat::Email => "form.error.email",
+        TextFormat::Uri => "form.error.uri",
+        TextFormat::Date => "form.error.date",
+        TextFormat::DateTime => "form.error.date_time",
+    }
+}
+
+fn number(value: f64) -> String {
+    if value.abs() >= 1e15 { format!("{value:e}") } else { value.to_string() }
+}
+
+/// The limits of a choice of several, for its label: `1–2`.
+fn count_range(field: &Field, look: &Look<'_>) -> Option<String> {
+    let FieldKind::MultiChoice { min, max, .. } = field.kind else { return None };
+    let dash = glyphs(look).dash;
+    match (min.filter(|min| *min > 0), max) {
+        (Some(min), Some(max)) if min == max => Some(min.to_string()),
+        (Some(min), Some(max)) => Some(format!("{min}{dash}{max}")),
+        (Some(min), None) => Some(look.strings.fill("form.hint.at_least", &[("limit", &min.to_string())])),
+        (None, Some(max)) => Some(look.strings.fill("form.hint.at_most", &[("limit", &max.to_string())])),
+        (None, None) => None,
+    }
+}
+
+/// The label of a field: title, limits, and a mark if an answer needs it.
+pub(super) fn label(field: &Field, look: &Look<'_>) -> String {
+    let mut label = field.label().to_owned();
+    if label.is_empty() {
+        look.strings.get("form.value").clone_into(&mut label);
+    }
+    if let Some(range) = count_range(field, look) {
+        label = format!("{label} ({range})");
+    }
+    if field.required {
+        label.push_str(" *");
+    }
+    label
+}
+
+/// What a field takes, in a few words; empty where anything goes.
+pub(super) fn hint(entry: &Entry, look: &Look<'_>) -> String {
+    let mut parts = Vec::new();
+    match &entry.field.kind {
+        FieldKind::Text { min_length, max_length, format, pattern, .. } => {
+            if let Some(format) = format {
+                parts.push(look.strings.get(format_hint(*format)).to_owned());
+            }
+            if let Some(range) =
+                range(min_length.filter(|n| *n > 0).map(|n| n.to_string()), max_length.map(|n| n.to_string()), look)
+            {
+                parts.push(look.strings.fill("form.hint.characters", &[("range", &range)]));
+            }
+            if let Some(pattern) = pattern {
+                let key = if unchecked_pattern(&entry.field).is_some() {
+                    "form.hint.pattern_unchecked"
+                } else {
+                    "form.hint.pattern"
+                };
+                parts.push(look.strings.fill(key, &[("pattern", pattern)]));
+            }
+        }
+        FieldKind::Number { integer, min, max } => match range(min.map(number), max.map(number), look) {
+            Some(range) => parts.push(range),
+            None if *integer => parts.push(look.strings.get("form.hint.integer").to_owned()),
+            None => {}
+        },
+        FieldKind::Json { .. } => parts.push("JSON".to_owned()),
+        FieldKind::Object { .. } if !entry.is_group() => parts.push("JSON".to_owned()),
+        FieldKind::Boolean | FieldKind::Choice { .. } | FieldKind::MultiChoice { .. } | FieldKind::Object { .. } => {}
+    }
+    if let Some(default) = absent_default(entry) {
+        parts.push(look.strings.fill("form.hint.default", &[("value", &default)]));
+    }
+    parts.join(glyphs(look).dot)
+}
+
+/// The default of a field that is empty and will stay out of the answer.
+fn absent_default(entry: &Entry) -> Option<String> {
+    let default = entry.field.default.as_ref().filter(|default| !default.is_null())?;
+    let empty = entry.control.is_empty() && !matches!(entry.control, Control::Group(_));
+    let text = text_of(default);
+    (empty && !text.is_empty()).then_some(text)
+}
+
+fn range(min: Option<String>, max: Option<String>, look: &Look<'_>) -> Option<String> {
+    match (min, max) {
+        (Some(min), Some(max)) => Some(format!("{min} {} {max}", glyphs(look).dash)),
+        (Some(min), None) => Some(look.strings.fill("form.hint.at_least", &[("limit", &min)])),
+        (None, Some(max)) => Some(look.strings.fill("form.hint.at_most", &[("limit", &max)])),
+        (None, None) => None,
+    }
+}
+
+fn format_hint(format: TextFormat) -> &'static str {
+    match format {
+        TextFormat::Email => "form.hint.email",
+        TextFormat::Uri => "form.hint.uri",
+        TextFormat::Date => "form.hint.date",
+        TextFormat::DateTime => "form.hint.date_time",
+    }
+}
+
+/// What the focused field is about: its description; for raw JSON without one, its schema.
+pub(super) fn help(entry: &Entry) -> String {
+    let description = entry.field.description.as_deref().unwrap_or("").trim();
+    match &entry.field.kind {
+        FieldKind::Json { schema } if description.is_empty() => schema.to_string(),
+        _ => description.to_owned(),
+    }
+}
