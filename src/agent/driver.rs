@@ -49,6 +49,8 @@ pub(super) enum Wake {
     Inspected(Box<(Look, Inspection)>),
     /// News from the MCP side.
     Server(ServerSignal),
+    /// Something that the user should read.
+    Notice(Notice),
 }
 
 /// The channels of a driver.
@@ -247,6 +249,7 @@ impl Driver {
                 self.input(Input::Checked { call, round, found });
             }
             Wake::Server(signal) => self.server(signal),
+            Wake::Notice(notice) => self.outlet.push(notice.into()),
         }
     }
 
@@ -413,6 +416,8 @@ impl Driver {
                 self.toolbox.set_name_rule(self.speaking.name_rule());
                 self.tools_changed = true;
                 self.outlet.push(SessionEvent::Model { model: self.speaking.info() }.into());
+                let changes = self.settings.model_changed(name);
+                self.take_changes(changes);
             }
             Err(problem) => self.outlet.push(Notice::error(problem).into()),
         }

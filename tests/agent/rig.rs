@@ -38,6 +38,9 @@ impl Settings for Fixed {
     fn reload(&mut self) -> Changes {
         Changes::default()
     }
+    fn model_changed(&mut self, _name: &str) -> Changes {
+        Changes::default()
+    }
     fn trust(&mut self, _file: &str, _yes: bool) -> Changes {
         Changes::default()
     }
