@@ -1,5 +1,7 @@
 //! The program on screen, without a terminal: headless `Ui`, pressed keys, snapshots.
 
+mod cells;
 mod gallery;
 mod markdown;
 mod sheet;
+mod wide;
