@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cells;
 mod focus;
 mod gallery;
 mod markdown;
@@ -15,3 +16,4 @@ mod pty;
 mod script;
 mod sheet;
 mod stage;
+mod wide;
