@@ -10,7 +10,9 @@ use crate::tui::msg::Msg;
 use crate::tui::outcome::Effect;
 use crate::tui::pane::composer::Composer;
 use crate::tui::settings::Settings;
+use crate::tui::text::highlight::Mode;
 use crate::tui::theme::{Role, probe};
+use crate::tui::transcript::Store;
 use crate::tui::ui::{Painted, Ui};
 use crate::tui::wardrobe::Wardrobe;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -46,7 +48,8 @@ impl Harness {
             shift_enter: false,
         };
         let composer = Composer::new(History::default(), Vec::new());
-        let ui = Ui::new(settings, dress, Wardrobe::default(), composer, size);
+        let mut ui = Ui::new(settings, dress, Wardrobe::default(), composer, size);
+        ui.scene.store = Store::with_colours(Mode::Inline);
         Self { ui, now: Instant::now(), size, effects: Vec::new() }
     }
 

@@ -11,6 +11,7 @@ pub mod command;
 pub mod commands;
 pub mod draft;
 pub mod dress;
+pub mod encode;
 pub mod facts;
 pub mod focus;
 pub mod frame;

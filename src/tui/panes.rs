@@ -122,9 +122,11 @@ impl Panes {
         for (id, area) in &areas.panes {
             let lit = if focused == Some(*id) { Lit::Bright } else { Lit::Dim };
             let single = areas.panes.len() == 1 && *id != PaneId::Timeline;
+            let drawn = self.get(*id).draw(*area, buffer, look, store, lit);
+            // What stands in the title is known when the content has been drawn.
             let title = if single { tabs(*id, lit, look) } else { title(*id, lit, look) };
             let right = self.right(*id, single, store, look, waits);
-            let drawn = self.get(*id).draw(*area, buffer, look, store, lit, (&title, &right));
+            frame::rule(Rect { height: 1, ..*area }, buffer, look, lit, &title, &right);
             all.ticks |= drawn.ticks;
             if focused == Some(*id) {
                 all.caret = drawn.caret;

@@ -28,7 +28,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
 /// Events taken in before the next frame is considered.
@@ -91,6 +91,8 @@ struct Screen {
     exit: Option<Exit>,
     /// What was received and not taken in yet.
     pending: VecDeque<Received>,
+    /// Syntax colours became ready.
+    colours: Arc<Notify>,
 }
 
 impl Screen {
@@ -113,6 +115,9 @@ impl Screen {
         for notice in setup.notices.into_iter().chain(theme) {
             ui.show(notice, now);
         }
+        let colours = Arc::new(Notify::new());
+        let ready = Arc::clone(&colours);
+        ui.scene.store.set_waker(Arc::new(move || ready.notify_one()));
         if setup.found.is_some() {
             ui.layers.push(Box::new(Welcome::new()), &ui.scene.facts);
         }
@@ -138,6 +143,7 @@ impl Screen {
             lent: false,
             exit: None,
             pending: VecDeque::new(),
+            colours,
         })
     }
 
@@ -147,13 +153,16 @@ impl Screen {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let (now, size) = (self.now(), self.terminal.size());
+        // The size the screen knows, not the newest: that one comes with its signal.
+        let (now, size) = (self.now(), self.ui.size());
         let Self { ui, terminal, .. } = self;
         let mut painted = None;
         terminal.draw(size, |buffer| {
-            let drawn = ui.draw(buffer, now);
+            let mut drawn = ui.draw(buffer, now);
+            let panes = std::mem::take(&mut drawn.panes);
+            let caret = drawn.caret;
             painted = Some(drawn);
-            drawn.caret
+            (caret, panes)
         })?;
         if let Some(painted) = painted {
             self.clock.drawn(now, painted.motion, painted.deadline);
@@ -182,6 +191,10 @@ impl Screen {
             done = self.tasks.join_next(), if !self.tasks.is_empty() => self.done(done)?,
             event = receive(self.events.as_mut()), if self.events.is_some() => self.event(event)?,
             found = receive(self.found.as_mut()), if self.found.is_some() => self.found(found)?,
+            () = self.colours.notified() => {
+                let now = self.now();
+                self.clock.soon(now);
+            }
             () = self.outbox.send_one(), if !self.outbox.is_empty() => {}
             () = sleep(deadline), if deadline.is_some() => self.time()?,
         }
@@ -207,6 +220,10 @@ impl Screen {
                 Received::Answer(Answer::Keyboard(_)) => {
                     self.terminal.use_keyboard()?;
                     Msg::ShiftEnter
+                }
+                Received::Answer(Answer::Synchronizes) => {
+                    self.terminal.synchronizes();
+                    continue;
                 }
                 Received::Answer(Answer::Joins) => {
                     width::set_joins(true);

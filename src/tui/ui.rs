@@ -57,7 +57,7 @@ enum Editing {
 }
 
 /// What came of drawing.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Painted {
     /// Where the caret stands.
     pub caret: Option<Position>,
@@ -65,6 +65,8 @@ pub struct Painted {
     pub motion: Motion,
     /// When something in sight changes by itself.
     pub deadline: Option<Instant>,
+    /// The insides of the panes that are in sight.
+    pub panes: Vec<Rect>,
 }
 
 /// The owner of the screen.
@@ -118,6 +120,11 @@ impl Ui {
             armed: None,
             editing: None,
         }
+    }
+
+    /// The size of the screen.
+    pub fn size(&self) -> Size {
+        self.size
     }
 
     /// How the panes stand on this screen.
@@ -451,7 +458,7 @@ impl Ui {
     pub fn draw(&mut self, buffer: &mut Buffer, now: Instant) -> Painted {
         let areas = self.areas(now);
         let look = self.dress.look(now);
-        let still = Painted { caret: None, motion: Motion::Still, deadline: None };
+        let still = Painted { caret: None, motion: Motion::Still, deadline: None, panes: Vec::new() };
         if areas.arrangement == Arrangement::TooSmall {
             let (columns, rows) = (layout::MIN.width.to_string(), layout::MIN.height.to_string());
             let text = look.strings.fill("pane.too_small", &[("columns", &columns), ("rows", &rows)]);
@@ -495,6 +502,7 @@ impl Ui {
         let moves = (self.scene.activity.is_running() && waits == 0) || drawn.ticks;
         let spins = moves && self.dress.animate && self.presence == Presence::Here;
         let motion = if spins { Motion::Spinning } else { Motion::Still };
-        Painted { caret, motion, deadline: self.scene.prompts.next_deadline(now) }
+        let panes = areas.panes.iter().map(|(_, area)| Rect { y: area.y + 1, height: area.height - 1, ..*area });
+        Painted { caret, motion, deadline: self.scene.prompts.next_deadline(now), panes: panes.collect() }
     }
 }

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod focus;
+mod keys;
 mod pty;
 mod script;
 mod stage;
+mod states;

@@ -237,10 +237,11 @@ fn a_resize_storm_ends_in_the_right_size() {
         stage.master.resize(size).unwrap();
     }
     stage.screen.screen_mut().set_size(20, 60);
-    stage.pump(Duration::from_millis(700));
-    let text = stage.text();
-    let rule = text.lines().find(|line| line.contains("1 Answer")).unwrap();
-    assert_eq!(rule.chars().count(), 60, "{text}");
+    let end = Instant::now() + PATIENCE;
+    while stage.text().lines().find(|line| line.contains("1 Answer")).is_none_or(|rule| rule.chars().count() != 60) {
+        assert!(Instant::now() < end, "{}", stage.text());
+        stage.pump(Duration::from_millis(50));
+    }
 }
 
 /// Times a thread of the process went to sleep by itself, added up: an idle program's do not rise.
