@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 pub const GRACE: Duration = Duration::from_secs(2);
 /// How long the guard may take to say that it is there.
 const READY_WITHIN: Duration = Duration::from_secs(5);
+/// How long the kernel may take to carry out KILL.
+const AFTER_KILL: Duration = Duration::from_secs(1);
 /// How often a group that was told to end is looked at. Only while something is being ended.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -220,33 +222,31 @@ pub fn group_lives(group: u32) -> bool {
 
 /// Ends groups: TERM, up to `grace`, KILL. Blocks.
 pub fn end_groups(groups: &BTreeSet<u32>, grace: Duration) {
-    let living = |groups: &BTreeSet<u32>| groups.iter().any(|group| group_lives(*group));
-    groups.iter().for_each(|group| signal_group(*group, Force::Term));
-    let until = Instant::now() + grace;
-    while living(groups) && Instant::now() < until {
-        std::thread::sleep(POLL);
+    let living = || groups.iter().any(|group| group_lives(*group));
+    for group in groups {
+        signal_group(*group, Force::Term);
     }
-    // Twice: between listing a session and signalling it a process may have started another one.
-    for _ in 0..2 {
-        groups.iter().for_each(|group| signal_group(*group, Force::Kill));
+    let (kill, give_up) = (Instant::now() + grace, Instant::now() + grace + AFTER_KILL);
+    while living() && Instant::now() < give_up {
+        if Instant::now() >= kill {
+            // Again each time: between listing a session and signalling it a process may have started another one.
+            for group in groups {
+                signal_group(*group, Force::Kill);
+            }
+        }
+        std::thread::sleep(POLL);
     }
 }
 
-/// Ends a group: TERM, up to `grace`, KILL. Returns at once where nothing of it runs.
+/// Ends a group: TERM, up to `grace`, KILL. Returns as soon as nothing of it runs, at once where nothing does.
 pub async fn end_group(group: u32, grace: Duration) {
-    if !group_lives(group) {
-        return;
-    }
     signal_group(group, Force::Term);
-    let until = tokio::time::Instant::now() + grace;
-    while tokio::time::Instant::now() < until {
-        tokio::time::sleep(POLL).await;
-        if !group_lives(group) {
-            return;
+    let (kill, give_up) = (Instant::now() + grace, Instant::now() + grace + AFTER_KILL);
+    while group_lives(group) && Instant::now() < give_up {
+        if Instant::now() >= kill {
+            signal_group(group, Force::Kill);
         }
-    }
-    for _ in 0..2 {
-        signal_group(group, Force::Kill);
+        tokio::time::sleep(POLL).await;
     }
 }
 

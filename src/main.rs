@@ -1,3 +1,7 @@
 //! Arguments, runtime, run, print the final error.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mcpane::app::main(std::env::args_os().collect())
+}

@@ -132,6 +132,27 @@ fn flatten(prefix: &str, table: toml::Table, out: &mut Table) {
     }
 }
 
+/// What a phrase lacks, in any language: its text, or arguments that its text names. For tests of whoever makes phrases.
+#[cfg(test)]
+pub(crate) fn lacks(phrase: &Phrase) -> Vec<String> {
+    if phrase.key == "literal" {
+        return Vec::new();
+    }
+    let given: Vec<&str> = phrase.args.iter().map(|(name, _)| name.as_ref()).collect();
+    let mut out = Vec::new();
+    for language in [Language::En, Language::Zh] {
+        match table(language).get(phrase.key.as_ref()) {
+            None => out.push(format!("{}: no text of {}", language.code(), phrase.key)),
+            Some(text) => {
+                let holes = text.split('{').skip(1).filter_map(|part| part.split_once('}').map(|(name, _)| name));
+                let empty = holes.filter(|hole| !given.contains(hole));
+                out.extend(empty.map(|hole| format!("{}: {} without {hole}", language.code(), phrase.key)));
+            }
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,9 @@
-//! What the tools need of the MCP side and of the guard, over their handles.
+//! What the tools need of the MCP side, over its handle.
 
 use crate::domain::{ServerName, ToolId, ToolOutcome};
-use crate::guard::Guard;
 use crate::mcp::{Mcp, Run};
 use crate::tools::Invocation;
-use crate::tools::scene::{ReadResource, Watch};
+use crate::tools::scene::ReadResource;
 use crate::tools::toolbox::CallServer;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -40,18 +39,5 @@ impl ReadResource for Servers {
             }
         }
         .boxed()
-    }
-}
-
-/// The guard, as tools that start processes know it.
-pub struct Guarded(pub Guard);
-
-impl Watch for Guarded {
-    fn watch(&self, group: u32) {
-        self.0.watch(group);
-    }
-
-    fn unwatch(&self, group: u32) {
-        self.0.unwatch(group);
     }
 }

@@ -7,11 +7,12 @@
 use super::checking;
 use super::machine::{AskReply, Effect, Entry, Input, Limits, Machine, StreamId};
 use super::outlet::Outlet;
+use super::requests::Requests;
 use super::runner::{Look, Runner};
 use super::servers::Servers;
 use super::session::Session;
-use super::speaking::{Speaking, Spoken};
-use super::stream::{self, Batch};
+use super::speaking::Speaking;
+use super::stream::Batch;
 use super::surroundings;
 use super::timers::Timers;
 use super::{Changes, Kit, Settings};
@@ -37,8 +38,6 @@ use tokio::time::Instant;
 const FULL: usize = 2048;
 /// Completions taken in one go before events are sent on.
 const DRAIN: usize = 256;
-/// How long a request waits for servers that are starting for the first time.
-const HOLD: Duration = Duration::from_secs(3);
 /// How long ending may take before calls are given up.
 const ENDING: Duration = Duration::from_secs(4);
 
@@ -50,6 +49,8 @@ pub(super) enum Wake {
     Inspected(Box<(Look, Inspection)>),
     /// News from the MCP side.
     Server(ServerSignal),
+    /// Something that the user should read.
+    Notice(Notice),
 }
 
 /// The channels of a driver.
@@ -60,19 +61,13 @@ pub(super) struct Lines {
     pub batches: (mpsc::Sender<Batch>, mpsc::Receiver<Batch>),
 }
 
-/// A request that waits for servers.
-struct Held {
-    stream: StreamId,
-    until: Instant,
-}
-
 /// See the module.
 pub(super) struct Driver {
     machine: Machine,
     limits: Limits,
     ops: mpsc::Receiver<Op>,
     wakes: (mpsc::UnboundedSender<Wake>, mpsc::UnboundedReceiver<Wake>),
-    batches: (mpsc::Sender<Batch>, mpsc::Receiver<Batch>),
+    batches: mpsc::Receiver<Batch>,
     outlet: Outlet,
     timers: Timers,
     speaking: Speaking,
@@ -84,8 +79,7 @@ pub(super) struct Driver {
     settings: Box<dyn Settings>,
     session: Session,
     cwd: PathBuf,
-    open: Option<stream::Open>,
-    held: Option<Held>,
+    requests: Requests,
     runner: Runner,
     step: Option<StepId>,
     total: Usage,
@@ -99,13 +93,14 @@ impl Driver {
             Some(resumed) => (Some(resumed.journal), resumed.conversation, resumed.draft),
             None => (None, Conversation::default(), String::new()),
         };
+        let requests = Requests::new(lines.batches.0.clone());
         let runner = Runner::new(lines.wakes.0.clone());
         let driver = Self {
             machine: Machine::new(conversation.clone(), limits, seed),
             limits,
             ops: lines.ops,
             wakes: lines.wakes,
-            batches: lines.batches,
+            batches: lines.batches.1,
             outlet: Outlet::new(lines.events),
             timers: Timers::default(),
             speaking,
@@ -117,8 +112,7 @@ impl Driver {
             settings,
             session: Session::new(sessions, cwd.to_string_lossy().into_owned(), journal),
             cwd,
-            open: None,
-            held: None,
+            requests,
             runner,
             step: None,
             total: Usage::default(),
@@ -137,7 +131,7 @@ impl Driver {
             }
             self.wait().await;
         }
-        self.open = None;
+        self.requests.close();
         self.mcp.shutdown().await;
         self.outlet.push(SessionEvent::Closed.into());
         self.outlet.drain().await;
@@ -156,11 +150,7 @@ impl Driver {
         if std::mem::take(&mut self.tools_changed) {
             self.announce_tools();
         }
-        if let Some(held) = &self.held
-            && (held.until <= Instant::now() || self.servers.unsettled().is_empty())
-        {
-            let stream = held.stream;
-            self.held = None;
+        if let Some(stream) = self.requests.due(|| self.servers.unsettled().is_empty()) {
             self.send_request(stream);
         }
         self.outlet.flush();
@@ -175,7 +165,7 @@ impl Driver {
 
     /// Awaits one message, then takes what is there without waiting.
     async fn wait(&mut self) {
-        let deadline = self.ending.into_iter().chain(self.held.as_ref().map(|held| held.until)).min();
+        let deadline = self.ending.into_iter().chain(self.requests.held_until()).min();
         let reading = self.outlet.waiting() < FULL;
         tokio::select! {
             biased;
@@ -185,7 +175,7 @@ impl Driver {
             },
             Some(wake) = self.wakes.1.recv() => self.wake(wake),
             timer = self.timers.next() => self.input(Input::Timer(timer)),
-            Some(batch) = self.batches.1.recv(), if reading => self.batch(batch),
+            Some(batch) = self.batches.recv(), if reading => self.batch(batch),
             open = self.outlet.room(), if self.outlet.waiting() > 0 => if !open { self.shut_down() },
             () = sleep_until(deadline) => {}
         }
@@ -193,7 +183,7 @@ impl Driver {
             if let Ok(wake) = self.wakes.1.try_recv() {
                 self.wake(wake);
             } else if self.outlet.waiting() < FULL
-                && let Ok(batch) = self.batches.1.try_recv()
+                && let Ok(batch) = self.batches.try_recv()
             {
                 self.batch(batch);
             } else {
@@ -259,6 +249,7 @@ impl Driver {
                 self.input(Input::Checked { call, round, found });
             }
             Wake::Server(signal) => self.server(signal),
+            Wake::Notice(notice) => self.outlet.push(notice.into()),
         }
     }
 
@@ -332,10 +323,7 @@ impl Driver {
             Effect::Emit(event) => self.emit(event),
             Effect::Prepare { turn } => self.prepare(turn),
             Effect::OpenStream { stream } => self.open_stream(stream),
-            Effect::CloseStream => {
-                self.open = None;
-                self.held = None;
-            }
+            Effect::CloseStream => self.requests.close(),
             Effect::Check { call, round } => self.check(call, round),
             Effect::Run { call } => self.run_call(call),
             Effect::Cancel { call } => self.runner.cancel(call),
@@ -405,19 +393,17 @@ impl Driver {
         if servers.is_empty() {
             return self.send_request(stream);
         }
-        // Their tools would be missing from the request: worth a short wait, which can be interrupted like a reply.
         if let Some(step) = self.step {
             self.outlet.push(TurnEvent::Holding { step, servers }.into());
         }
-        self.held = Some(Held { stream, until: Instant::now() + HOLD });
+        self.requests.hold(stream);
     }
 
     fn send_request(&mut self, stream: StreamId) {
         let briefs = self.servers.briefs();
         let asked = self.speaking.request(self.machine.conversation(), &self.toolbox, &briefs);
-        if let Some(Spoken { provider, request, parser }) = asked {
-            self.open = Some(stream::open(stream, provider, request, parser, self.batches.0.clone()));
-            return;
+        if let Some(spoken) = asked {
+            return self.requests.send(stream, spoken);
         }
         let message = "no model is chosen".to_owned();
         let error = ModelError { kind: ModelErrorKind::NotFound, message, status: None, retry_after_ms: None };
@@ -430,6 +416,8 @@ impl Driver {
                 self.toolbox.set_name_rule(self.speaking.name_rule());
                 self.tools_changed = true;
                 self.outlet.push(SessionEvent::Model { model: self.speaking.info() }.into());
+                let changes = self.settings.model_changed(name);
+                self.take_changes(changes);
             }
             Err(problem) => self.outlet.push(Notice::error(problem).into()),
         }

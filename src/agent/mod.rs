@@ -9,6 +9,7 @@ mod driver;
 pub mod journal;
 pub mod machine;
 mod outlet;
+mod requests;
 mod runner;
 mod servers;
 mod session;
@@ -50,6 +51,8 @@ pub trait Settings: Send {
     fn servers(&mut self) -> Changes;
     /// Reads the files again.
     fn reload(&mut self) -> Changes;
+    /// Another model is used from now on.
+    fn model_changed(&mut self, name: &str) -> Changes;
     /// The user trusts a project's file, or not.
     fn trust(&mut self, file: &str, yes: bool) -> Changes;
     /// Masks what is written.
@@ -80,10 +83,23 @@ pub struct Kit {
     pub seed: u64,
 }
 
+/// Sends notices through an agent, from any thread.
+#[derive(Clone)]
+pub struct Notices(mpsc::UnboundedSender<Wake>);
+
+impl Notices {
+    /// Sends one. Nothing happens when the agent has ended.
+    pub fn send(&self, notice: Notice) {
+        let _ = self.0.send(Wake::Notice(notice));
+    }
+}
+
 /// A running agent.
 pub struct Agent {
     /// Where intents go.
     pub ops: mpsc::Sender<Op>,
+    /// Where notices of others go, to come out among the facts.
+    pub notices: Notices,
     /// Where facts come from. Dropping it ends the agent.
     pub events: mpsc::Receiver<Event>,
     /// Resolves when the agent has ended and every server with it.
@@ -97,14 +113,16 @@ pub fn spawn(kit: Kit) -> std::io::Result<Agent> {
     let wakes = mpsc::unbounded_channel();
     let news = wakes.0.clone();
     let mcp = Mcp::new(kit.mcp.clone(), move |signal| drop(news.send(Wake::Server(signal))));
+    let notices = Notices(wakes.0.clone());
     let servers = bridge::Servers(mcp.clone());
     let mut setting = kit.setting.clone();
-    setting.watch = Arc::new(bridge::Guarded(kit.mcp.guard.clone()));
+    setting.watch = Arc::new(kit.mcp.guard.clone());
+    setting.redactor = kit.settings.redactor();
     setting.resources = Some(Arc::new(servers.clone()));
     let scene = Scene::new(setting)?;
     let toolbox = Toolbox::new(&scene, Arc::new(servers), dialect::aliases().names().collect());
     let lines = Lines { ops: ops_in, events: events_out, wakes, batches: mpsc::channel(64) };
     let (driver, conversation, draft) = Driver::new(kit, lines, mcp, toolbox);
     let task = tokio::spawn(driver.run(conversation, draft));
-    Ok(Agent { ops, events, task })
+    Ok(Agent { ops, notices, events, task })
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -60,14 +61,24 @@ impl Runner {
         self.running.insert(call, cancel.clone());
         let wakes = self.wakes.clone();
         let news = wakes.clone();
-        let signals: Signals = Arc::new(move |signal| drop(news.send(Wake::Input(Input::Tool { call, signal }))));
+        // A run that found its call stale did nothing: the call is looked at anew, and what this run returns is not its outcome.
+        let stale = Arc::new(AtomicBool::new(false));
+        let was_stale = Arc::clone(&stale);
+        let signals: Signals = Arc::new(move |signal| {
+            if signal == ToolSignal::Stale {
+                stale.store(true, Ordering::Relaxed);
+            }
+            let _ = news.send(Wake::Input(Input::Tool { call, signal }));
+        });
         let running = toolbox.run(&tool, Invocation { call, arguments, signals, cancel });
         tokio::spawn(async move {
             let outcome = AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| ToolOutcome::Failed {
                 message: format!("The tool {tool} broke while it ran."),
                 may_have_run: true,
             });
-            let _ = wakes.send(Wake::Input(Input::Tool { call, signal: ToolSignal::Finished(outcome) }));
+            if !was_stale.load(Ordering::Relaxed) {
+                let _ = wakes.send(Wake::Input(Input::Tool { call, signal: ToolSignal::Finished(outcome) }));
+            }
         });
     }
 

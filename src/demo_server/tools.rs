@@ -3,8 +3,17 @@
 use serde_json::{Value, json};
 
 /// All definitions.
-pub(super) fn definitions() -> Value {
-    let none = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+pub(super) fn definitions() -> Vec<Value> {
+    [looking(), acting()].into_iter().flat_map(|group| group.as_array().cloned().unwrap_or_default()).collect()
+}
+
+/// The schema of a tool without arguments.
+fn nothing() -> Value {
+    json!({ "type": "object", "properties": {}, "additionalProperties": false })
+}
+
+/// Those that only look.
+fn looking() -> Value {
     json!([
         {
             "name": "get_forecast",
@@ -38,16 +47,22 @@ pub(super) fn definitions() -> Value {
             "name": "get_memory_usage",
             "title": "Memory of this machine",
             "description": "Get how much memory this machine has and uses. Real figures.",
-            "inputSchema": none,
+            "inputSchema": nothing(),
             "annotations": { "readOnlyHint": true, "openWorldHint": false }
         },
         {
             "name": "read_hosts_file",
             "title": "Hosts file of this machine",
             "description": "Read /etc/hosts of this machine. The real file.",
-            "inputSchema": none,
+            "inputSchema": nothing(),
             "annotations": { "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false }
-        },
+        }
+    ])
+}
+
+/// Those that ask the user, or take their time.
+fn acting() -> Value {
+    json!([
         {
             "name": "deploy",
             "title": "Deploy a service",
@@ -62,7 +77,7 @@ pub(super) fn definitions() -> Value {
             "name": "register",
             "title": "Register a user",
             "description": "Register a new user. Asks the user for everything; reports what the user answered. A demonstration: nothing is stored.",
-            "inputSchema": none,
+            "inputSchema": nothing(),
             "annotations": { "readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false }
         },
         {

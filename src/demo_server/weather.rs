@@ -5,8 +5,11 @@ use serde_json::{Map, Value, json};
 
 const NOTE: &str = "Sample data of a demonstration, not a real forecast.";
 
-/// Places with a forecast of their own: name, latitude, longitude, and degrees and sky for today, tomorrow and the day after.
-const PLACES: [(&str, f64, f64, [(i32, &str); 3]); 4] = [
+/// Degrees Celsius and sky for today, tomorrow and the day after.
+type Days = [(i32, &'static str); 3];
+
+/// Places with a forecast of their own: name, latitude, longitude, days.
+const PLACES: [(&str, f64, f64, Days); 4] = [
     ("New York", 40.71, -74.01, [(22, "partly cloudy"), (24, "clear"), (19, "showers")]),
     ("London", 51.51, -0.13, [(15, "drizzle"), (16, "overcast"), (18, "partly cloudy")]),
     ("Beijing", 39.90, 116.41, [(27, "clear"), (28, "clear"), (25, "thunderstorms")]),
@@ -69,7 +72,7 @@ pub(super) fn forecast(arguments: &Map<String, Value>) -> Value {
 }
 
 /// Colder towards the poles, and the same each time.
-fn invented(latitude: f64, longitude: f64) -> [(i32, &'static str); 3] {
+fn invented(latitude: f64, longitude: f64) -> Days {
     let base = (30.0 - latitude.abs() / 2.0).round() as i32;
     let seed = (latitude * 10.0 + longitude * 7.0).abs() as usize;
     [0, 1, 2].map(|day| {

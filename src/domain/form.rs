@@ -6,7 +6,7 @@
 pub mod check;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// A form.
@@ -14,6 +14,26 @@ use std::sync::Arc;
 pub struct Form {
     /// Fields in the server's own order.
     pub fields: Vec<Field>,
+}
+
+impl Form {
+    /// Whether it stands for a single value that is no object: one field without a name.
+    fn is_bare(&self) -> bool {
+        matches!(self.fields.as_slice(), [field] if field.name.is_empty())
+    }
+
+    /// The value that an answer stands for: the object of its fields, or the value of the only field that has no name.
+    pub fn value_of(&self, mut answer: Map<String, Value>) -> Value {
+        if self.is_bare() { answer.remove("").unwrap_or(Value::Null) } else { Value::Object(answer) }
+    }
+
+    /// The values to begin with for a value: the reverse of [`Self::value_of`]. What does not fit begins empty.
+    pub fn values_of(&self, value: &Value) -> Map<String, Value> {
+        if self.is_bare() {
+            return Map::from_iter([(String::new(), value.clone())]);
+        }
+        value.as_object().cloned().unwrap_or_default()
+    }
 }
 
 /// One field.

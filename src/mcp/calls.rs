@@ -1,7 +1,7 @@
 //! One call of a tool, from its request to its outcome.
 //!
 //! Owns: the calls in flight of one session ([`Calls`]), and each call's clock. A call's news are emitted by its own task, in the order in which they
-//! came: the handler puts them into the call's queue, and the queue is emptied before the answer is looked at.
+//! came: they are put into the call's queue as they are read, and the queue is emptied before the answer counts.
 //!
 //! **Invariant:** a call that was not sent is *cancelled*, one that was is *interrupted*; the two are never mixed up.
 //! **Invariant:** the idle clock stands still while the user is asked, starts anew with progress, and is not charged for time in which the whole
@@ -17,7 +17,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -134,39 +134,43 @@ impl Drop for Entry {
     }
 }
 
-/// Makes a call and replies with its outcome. `stop` calls it off because its server is being stopped.
-pub(super) async fn perform(request: CallRequest, source: Source, limits: Limits, stop: CancellationToken) {
+/// Makes a call and replies with its outcome.
+pub(super) async fn perform(request: CallRequest, source: Source, limits: Limits) {
     let CallRequest { tool, arguments, run, mut reply } = request;
-    let (outcome, abandoned) = {
-        let mut off = pin!(called_off(&run.cancel, &stop, &mut reply));
-        match session(source, off.as_mut()).await {
-            Ok(session) => execute(&session, &tool, arguments, &run, limits, off).await,
-            Err(outcome) => (outcome, None),
+    let mut off = Box::pin(called_off(&run.cancel, &mut reply));
+    let session = match session(source, off.as_mut()).await {
+        Ok(session) => session,
+        Err(outcome) => {
+            drop(off);
+            let _ = reply.send(outcome);
+            return;
         }
     };
+    let _running = session.running.token();
+    let (outcome, abandoned) = execute(&session, &tool, arguments, &run, limits, off.as_mut()).await;
+    drop(off);
     let _ = reply.send(outcome);
-    if let Some((session, id, why)) = abandoned {
+    if let Some((id, why)) = abandoned {
         session.cancel(id, why).await;
     }
 }
 
-async fn called_off(cancel: &CancellationToken, stop: &CancellationToken, reply: &mut oneshot::Sender<ToolOutcome>) {
+async fn called_off(cancel: &CancellationToken, reply: &mut oneshot::Sender<ToolOutcome>) {
     tokio::select! {
         () = cancel.cancelled() => {}
-        () = stop.cancelled() => {}
         () = reply.closed() => {}
     }
 }
 
 /// The session, as soon as there is one.
-async fn session(source: Source, mut off: Pin<&mut impl Future<Output = ()>>) -> Result<Arc<Session>, ToolOutcome> {
+async fn session(source: Source, off: Pin<&mut impl Future<Output = ()>>) -> Result<Arc<Session>, ToolOutcome> {
     let awaited = match source {
         Source::Open(session) => return Ok(session),
         Source::Awaited(awaited) => awaited,
     };
     tokio::select! {
         biased;
-        () = &mut off => Err(ToolOutcome::Cancelled),
+        () = off => Err(ToolOutcome::Cancelled),
         found = awaited => match found {
             Ok(Ok(session)) => Ok(session),
             Ok(Err(why)) => Err(ToolOutcome::failed(why)),
@@ -176,7 +180,7 @@ async fn session(source: Source, mut off: Pin<&mut impl Future<Output = ()>>) ->
 }
 
 /// A request whose answer is no longer wanted, and why.
-type Abandoned = Option<(Arc<Session>, RequestId, &'static str)>;
+type Abandoned = Option<(RequestId, &'static str)>;
 
 async fn execute(
     session: &Arc<Session>,
@@ -196,7 +200,6 @@ async fn execute(
     let (_entry, mut news) = session.calls.register(handle.progress_token.clone(), run.call);
     (run.signals)(ToolSignal::Started);
     let mut clock = Clock::new(began, limits);
-    let abandoned = |id: RequestId, why| Some((Arc::clone(session), id, why));
     loop {
         tokio::select! {
             biased;
@@ -204,6 +207,12 @@ async fn execute(
                 (run.signals)(signal);
             },
             answer = &mut handle.rx => {
+                // Progress that came before it, however late this task got to run.
+                while let Ok(news) = news.try_recv() {
+                    if let Some(signal) = clock.hear(news, Instant::now()) {
+                        (run.signals)(signal);
+                    }
+                }
                 let outcome = match answer {
                     Ok(Ok(result)) => done(session::raw(result), began.elapsed()),
                     Ok(Err(ServiceError::McpError(error))) => refused(&error),
@@ -213,12 +222,13 @@ async fn execute(
                 };
                 return (outcome, None);
             }
-            () = &mut off => return (ToolOutcome::Interrupted, abandoned(handle.id, "the user called it off")),
+            () = &mut off => return (ToolOutcome::Interrupted, Some((handle.id, "the user called it off"))),
+            () = session.stop.cancelled() => return (ToolOutcome::Interrupted, Some((handle.id, "the server is being stopped"))),
             trouble = session.end() => return (broken(trouble.text()), None),
             () = tokio::time::sleep_until(clock.next()) => if let Some(limit) = clock.ring(Instant::now()) {
                 let stray = session.link.stray().map(|stray| format!(" It sent something that fits no request: {stray}"));
                 let message = format!("The server did not answer {limit}, so the call was given up.{}", stray.unwrap_or_default());
-                return (broken(message), abandoned(handle.id, "timed out"));
+                return (broken(message), Some((handle.id, "timed out")));
             },
         }
     }

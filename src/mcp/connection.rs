@@ -20,16 +20,14 @@ use super::start::{self, Failed, Live, Plan};
 use crate::domain::server::{ServerAction, ServerEntry, ServerSignal, ServerState, ServerStatus};
 use crate::domain::{Phrase, ServerName, ToolOutcome, ToolSignal};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// Most calls of one server at once, waiting ones included.
 const CALLS: usize = 256;
-/// How long the calls that are called off may take to tell the server so, before it is ended.
-const CALL_OFF: Duration = Duration::from_millis(600);
+/// Longest instructions of a server, bytes.
+const INSTRUCTIONS: usize = 64 * 1024;
 
 /// What a connection is told.
 pub(super) enum Msg {
@@ -80,9 +78,6 @@ pub(super) struct Connection {
     run: u64,
     waiting: Vec<Waiting>,
     shelf: Shelf,
-    /// The calls of this run, and what calls them off.
-    calls: TaskTracker,
-    stop: CancellationToken,
     /// Processes of earlier runs that are being ended.
     ending: Vec<JoinHandle<()>>,
 }
@@ -92,16 +87,14 @@ impl Connection {
     pub(super) fn new(world: Arc<World>, entry: ServerEntry, me: mpsc::UnboundedSender<Msg>) -> Self {
         Self {
             shelf: Shelf::new(Arc::clone(&world)),
+            log: Arc::new(Log::new(world.options.redactor.clone())),
+            status: entry::status(&entry, &world.options.redactor),
             world,
             me,
-            status: entry::status(&entry),
             entry: Arc::new(entry),
-            log: Arc::new(Log::default()),
             phase: Phase::Down,
             run: 0,
             waiting: Vec::new(),
-            calls: TaskTracker::new(),
-            stop: CancellationToken::new(),
             ending: Vec::new(),
         }
     }
@@ -191,11 +184,14 @@ impl Connection {
         }
         let ran = !matches!(self.phase, Phase::Down);
         self.down();
-        self.status = entry::status(&self.entry);
+        self.status = entry::status(&self.entry, &self.world.options.redactor);
         self.shelf.clear(&self.entry.name);
         self.open();
-        if ran && self.status.state == ServerState::Idle {
+        if self.status.state == ServerState::Idle && (ran || !self.waiting.is_empty()) {
             self.begin();
+        }
+        if matches!(self.phase, Phase::Down) {
+            self.turn_away();
         }
     }
 
@@ -207,6 +203,7 @@ impl Connection {
             ServerAction::Start => self.begin(),
             ServerAction::Stop => {
                 self.down();
+                self.turn_away();
                 self.set(ServerState::Stopped, None);
             }
             ServerAction::Restart => {
@@ -225,8 +222,6 @@ impl Connection {
         }
         self.run += 1;
         let run = self.run;
-        self.stop = CancellationToken::new();
-        self.calls = TaskTracker::new();
         self.shelf.end_reading();
         let abort = CancellationToken::new();
         let changed = self.me.clone();
@@ -250,7 +245,7 @@ impl Connection {
         self.status.start_millis = Some(u64::try_from(live.took.as_millis()).unwrap_or(u64::MAX));
         if let Some(info) = live.session.info() {
             self.status.protocol = Some(info.protocol_version.to_string());
-            self.status.instructions.clone_from(&info.instructions);
+            self.status.instructions = info.instructions.as_deref().map(|text| convert::clip(text, INSTRUCTIONS));
             self.status.identity = info.server_info.as_ref().and_then(|us| entry::identity(&us.name, &us.version));
         }
         let (session, me, run) = (Arc::clone(&live.session), self.me.clone(), self.run);
@@ -287,11 +282,9 @@ impl Connection {
         self.set(if broke { ServerState::Error } else { ServerState::Disconnected }, Some(trouble));
     }
 
-    /// Ends the current run, whatever it has come to. The calls of it are called off.
+    /// Ends the current run, whatever it has come to, and calls off its calls. Who waits for the next one goes on waiting.
     fn down(&mut self) {
         self.run += 1;
-        self.stop.cancel();
-        self.refuse_waiting(&Phrase::new("server.aborted").into());
         self.status.pid = None;
         match std::mem::replace(&mut self.phase, Phase::Down) {
             Phase::Down => {}
@@ -303,13 +296,10 @@ impl Connection {
         }
     }
 
-    /// Ends a session and its process, once its calls had the time to tell the server that they are called off.
+    /// Ends a session and its process.
     fn discard(&mut self, live: Live) {
-        let calls = self.calls.clone();
-        calls.close();
         self.ending.push(tokio::spawn(async move {
-            let _ = tokio::time::timeout(CALL_OFF, calls.wait()).await;
-            live.session.close();
+            live.session.close().await;
             live.process.end().await;
         }));
     }
@@ -320,16 +310,22 @@ impl Connection {
         }
     }
 
+    /// Nobody is served any more.
+    fn turn_away(&mut self) {
+        self.refuse_waiting(&Phrase::new("server.aborted").into());
+    }
+
     /// Ends everything and waits for it.
     async fn close(&mut self, inbox: &mut mpsc::UnboundedReceiver<Msg>) {
         self.down();
+        self.turn_away();
         for task in self.ending.drain(..) {
             let _ = task.await;
         }
         // A start that was too late to be aborted.
         while let Ok(message) = inbox.try_recv() {
             if let Msg::Started(_, Ok(live)) = message {
-                live.session.close();
+                live.session.close().await;
                 live.process.end().await;
             }
         }
@@ -364,9 +360,9 @@ impl Connection {
         }
         self.status.calls += 1;
         self.announce();
-        let (stop, me) = (self.stop.clone(), self.me.clone());
-        self.calls.spawn(async move {
-            calls::perform(request, source, limits, stop).await;
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            calls::perform(request, source, limits).await;
             let _ = me.send(Msg::CallDone);
         });
     }
@@ -380,7 +376,7 @@ impl Connection {
             }
         };
         let limit = entry::seconds(self.entry.timeouts.call);
-        self.calls.spawn(reads::perform(request, source, limit, self.stop.clone()));
+        tokio::spawn(reads::perform(request, source, limit));
     }
 
     /// The session, or the promise of one: a server that does not run is started. The error says why there will be none.

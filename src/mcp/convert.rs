@@ -6,6 +6,7 @@
 
 use crate::domain::tool::{Annotations, Progress, Risk};
 use crate::domain::{Blob, Content, ServerName, ToolId, ToolSpec};
+use crate::schema::definition_hash;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use std::sync::Arc;
 const NAME: usize = 256;
 /// Largest definition of one tool, as JSON text.
 const DEFINITION: usize = 256 * 1024;
+/// Longest message of a progress notification, bytes.
+const MESSAGE: usize = 4 * 1024;
 /// Longest part of a rejected name that is repeated.
 const SHOWN: usize = 80;
 
@@ -210,29 +213,24 @@ pub(super) fn resource_contents(result: Value) -> Vec<Content> {
     }
 }
 
+/// Text of at most `limit` bytes; where it is longer, cut at a character and marked.
+pub(super) fn clip(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let end = (0..=limit).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    format!("{}…", &text[..end])
+}
+
 /// A progress notification, without the token. `None` where it says nothing.
 pub(super) fn progress(params: &Value) -> Option<Progress> {
     let number = |key: &str| params.get(key).and_then(Value::as_f64);
-    let message = params.get("message").and_then(Value::as_str).map(str::to_owned);
+    let message = params.get("message").and_then(Value::as_str).map(|text| clip(text, MESSAGE));
     let done = number("progress");
     if done.is_none() && message.is_none() {
         return None;
     }
     Some(Progress { done: done.unwrap_or_default(), total: number("total"), message })
-}
-
-/// SHA-256 (hex) over what a definition means. The same function as `schema::definition_hash`, which replaces it.
-fn definition_hash(
-    name: &str,
-    description: &str,
-    input_schema: &Value,
-    output_schema: Option<&Value>,
-    annotations: &Annotations,
-) -> Arc<str> {
-    use sha2::{Digest, Sha256};
-    let text = json!([name, description, input_schema, output_schema, annotations]).to_string();
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
 }
 
 #[cfg(test)]
@@ -323,6 +321,14 @@ mod tests {
         assert!(matches!(&content[5], Content::ResourceLink { size: Some(7), .. }));
         assert!(content[6..9].iter().all(|block| matches!(block, Content::Unknown { .. })));
         assert_eq!(content[9].to_plain(), r#"{"z":1,"a":2}"#);
+    }
+
+    #[test]
+    fn clipping_never_splits_a_character() {
+        assert_eq!(
+            (clip("abc", 3).as_str(), clip("abcd", 3).as_str(), clip("纽约", 4).as_str()),
+            ("abc", "abc…", "纽…")
+        );
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! What follows from a server's entry alone: its state at rest, its first status, its time limits.
 //!
-//! Owns no state.
+//! Owns no state; what looks like a secret in an entry is registered with the redactor.
 
 use super::calls::Limits;
+use super::convert;
 use super::reason::Trouble;
 use crate::domain::server::{ServerEntry, ServerState, ServerStatus, Transport};
+use crate::redact::{self, Redactor};
 use std::time::Duration;
+
+/// Longest part of a server's name for itself, bytes.
+const NAME: usize = 128;
 
 /// The state of an entry that nobody has started.
 pub(super) fn resting(entry: &ServerEntry) -> (ServerState, Option<Trouble>) {
@@ -29,15 +34,24 @@ pub(super) fn starts_alike(a: &ServerEntry, b: &ServerEntry) -> bool {
         && (a.disabled, a.untrusted) == (b.disabled, b.untrusted)
 }
 
-pub(super) fn status(entry: &ServerEntry) -> ServerStatus {
+/// The status of an entry that nobody has looked at. Registers the entry's secrets.
+pub(super) fn status(entry: &ServerEntry, redactor: &Redactor) -> ServerStatus {
     let (transport, address) = match &entry.transport {
-        Ok(Transport::Stdio { command, args, .. }) => {
-            ("stdio", [std::slice::from_ref(command), args].concat().join(" "))
+        Ok(Transport::Stdio { command, args, env, .. }) => {
+            register(env, redactor);
+            ("stdio", command_line(command, args, redactor))
         }
-        Ok(Transport::Http { url, .. }) => ("http", url.clone()),
-        Ok(Transport::Sse { url, .. }) => ("sse", url.clone()),
+        Ok(Transport::Http { url, headers }) => {
+            register(headers, redactor);
+            ("http", url.clone())
+        }
+        Ok(Transport::Sse { url, headers }) => {
+            register(headers, redactor);
+            ("sse", url.clone())
+        }
         Err(_) => ("", String::new()),
     };
+    let address = redactor.mask_text(&address).into_owned();
     ServerStatus {
         name: entry.name.clone(),
         state: ServerState::Idle,
@@ -59,8 +73,36 @@ pub(super) fn status(entry: &ServerEntry) -> ServerStatus {
     }
 }
 
+fn register(pairs: &[(String, String)], redactor: &Redactor) {
+    for (_, value) in pairs.iter().filter(|(name, _)| redact::is_secret_name(name)) {
+        redactor.register(value);
+    }
+}
+
+/// A command line with the values of options that are named like secrets masked: `--token X`, `--token=X`, `TOKEN=X`. They are registered.
+fn command_line(command: &str, args: &[String], redactor: &Redactor) -> String {
+    let mut line = vec![command.to_owned()];
+    let mut secret_next = false;
+    for arg in args {
+        let shown = match arg.split_once('=') {
+            _ if secret_next && !arg.starts_with('-') => {
+                redactor.register(arg);
+                redact::MASK.to_owned()
+            }
+            Some((name, value)) if redact::is_secret_name(name) => {
+                redactor.register(value);
+                format!("{name}={}", redact::MASK)
+            }
+            _ => arg.clone(),
+        };
+        secret_next = arg.starts_with('-') && !arg.contains('=') && redact::is_secret_name(arg);
+        line.push(shown);
+    }
+    line.join(" ")
+}
+
 pub(super) fn identity(name: &str, version: &str) -> Option<String> {
-    let text = format!("{name} {version}");
+    let text = format!("{} {}", convert::clip(name, NAME), convert::clip(version, NAME));
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
@@ -72,4 +114,19 @@ pub(super) fn limits(entry: &ServerEntry, tool: &str) -> Limits {
 /// A limit of the configuration; beyond a year it means none, and the clock could not hold it.
 pub(super) fn seconds(limit: u64) -> Duration {
     Duration::from_secs(limit.min(365 * 24 * 3600))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_shows_no_secret() {
+        let redactor = Redactor::default();
+        let args = ["-y", "server", "--api-key", "sk-123456", "--token=abcdefgh", "--password", "-v", "--port", "8080"];
+        let args = args.map(str::to_owned);
+        let line = command_line("npx", &args, &redactor);
+        assert_eq!(line, "npx -y server --api-key ••• --token=••• --password -v --port 8080");
+        assert_eq!(redactor.mask_text("key sk-123456 and abcdefgh"), "key ••• and •••");
+    }
 }

@@ -1,7 +1,7 @@
-//! What a server sends on its own: progress, changed lists, questions to the user, a wish for the roots.
+//! What a server sends on its own: changed lists, questions to the user, a wish for the roots. (Progress is taken out before: see `ordered`.)
 //!
-//! Owns nothing but the handling. rmcp runs each of these in a task of its own. **Invariant:** notifications are dealt with without waiting, so
-//! they stay in order on the one thread; only a question to the user waits, and it holds nothing up.
+//! Owns nothing but the handling. rmcp runs each of these in a task of its own: their order is not kept. **Invariant:** only a question to the user
+//! waits, and it holds nothing up.
 //! Everything arrives as raw JSON (`wire` sees to that): a form must keep the server's order of fields, and schemas that rmcp cannot type are legal.
 
 use super::World;
@@ -12,7 +12,7 @@ use super::transport::Link;
 use crate::domain::ServerName;
 use crate::domain::server::{ServerAsk, ServerSignal};
 use rmcp::ClientHandler;
-use rmcp::model::{ClientConfig, CustomNotification, CustomRequest, CustomResult, ErrorCode, ErrorData, ProgressToken};
+use rmcp::model::{ClientConfig, CustomNotification, CustomRequest, CustomResult, ErrorCode, ErrorData};
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -20,6 +20,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Most questions of one server that may be open.
 const OPEN_ASKS: usize = 16;
+/// Longest message of a question, bytes.
+const MESSAGE: usize = 64 * 1024;
 
 /// The client as rmcp sees it: one per session.
 pub(super) struct Handler {
@@ -42,16 +44,8 @@ impl ClientHandler for Handler {
     }
 
     async fn on_custom_notification(&self, note: CustomNotification, _: NotificationContext<RoleClient>) {
-        let params = note.params.unwrap_or_default();
-        match note.method.as_str() {
-            "notifications/progress" => {
-                let token = params.get("progressToken").cloned().map(serde_json::from_value::<ProgressToken>);
-                if let (Some(Ok(token)), Some(progress)) = (token, convert::progress(&params)) {
-                    self.calls.progress(&token, progress);
-                }
-            }
-            "notifications/tools/list_changed" => (self.tools_changed)(),
-            _ => {}
+        if note.method == "notifications/tools/list_changed" {
+            (self.tools_changed)();
         }
     }
 
@@ -124,7 +118,7 @@ impl Handler {
 /// What is asked. Source: MCP 2025-11-25, `ElicitRequestFormParams` and `ElicitRequestURLParams`.
 fn question(params: &Value) -> Result<ServerAsk, ErrorData> {
     let text = |key: &str| params.get(key).and_then(Value::as_str);
-    let message = text("message").unwrap_or_default().to_owned();
+    let message = convert::clip(text("message").unwrap_or_default(), MESSAGE);
     match text("mode") {
         None | Some("form") => {
             let schema = params.get("requestedSchema").cloned();

@@ -22,13 +22,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How long a server may take to end by itself when its input is closed.
-const AFTER_CLOSE: Duration = Duration::from_millis(1_000);
+const AFTER_CLOSE: Duration = Duration::from_secs(1);
 /// How long it may take after TERM.
 const AFTER_TERM: Duration = Duration::from_millis(1_500);
 /// How long the processes that a server leaves behind may take after TERM.
 const LEFTOVERS: Duration = Duration::from_millis(500);
 /// How long the kernel may take to hand over a killed process.
-const REAP: Duration = Duration::from_millis(1_000);
+const REAP: Duration = Duration::from_secs(1);
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 //! Owns: the last lines, for reasons; the lines that are to be announced; the count of noise. Bounded: [`KEEP`] lines of at most [`LINE`] bytes.
 //! Announcing is batched: at most one signal every [`PAUSE`], and nothing is armed while nothing is written.
 
+use crate::redact::Redactor;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +20,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The lines of one server, over all its starts.
 #[derive(Debug, Default)]
 pub(super) struct Log {
+    redactor: Redactor,
     state: Mutex<State>,
     wake: Notify,
 }
@@ -35,6 +38,22 @@ struct State {
 }
 
 impl Log {
+    /// An empty log whose lines are masked.
+    pub(super) fn new(redactor: Redactor) -> Self {
+        Self { redactor, ..Self::default() }
+    }
+
+    fn text(&self, line: &[u8]) -> String {
+        let mut text = String::from_utf8_lossy(&line[..line.len().min(LINE)]).into_owned();
+        if line.len() > LINE {
+            text.push('…');
+        }
+        match self.redactor.mask_text(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => masked,
+        }
+    }
+
     /// A new process begins: reasons and counts are about it alone.
     pub(super) fn begin(&self) {
         let mut state = self.lock();
@@ -45,7 +64,7 @@ impl Log {
 
     /// A line of standard error.
     pub(super) fn error(&self, line: &[u8]) {
-        let line = text(line);
+        let line = self.text(line);
         let mut state = self.lock();
         push(&mut state.errors, line.clone());
         push(&mut state.fresh, line);
@@ -55,7 +74,7 @@ impl Log {
 
     /// A line of standard output that is not of the protocol.
     pub(super) fn noise(&self, line: &[u8]) {
-        let line = text(line);
+        let line = self.text(line);
         let mut state = self.lock();
         state.noise += 1;
         push(&mut state.fresh, format!("[stdout] {line}"));
@@ -106,14 +125,6 @@ fn push(lines: &mut VecDeque<String>, line: String) {
     lines.push_back(line);
 }
 
-fn text(line: &[u8]) -> String {
-    let mut text = String::from_utf8_lossy(&line[..line.len().min(LINE)]).into_owned();
-    if line.len() > LINE {
-        text.push('…');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +140,16 @@ mod tests {
         assert_eq!((fresh.len(), fresh[0].as_str()), (KEEP, "line 2001"));
         assert_eq!(fresh[KEEP - 1].chars().count(), LINE + 1);
         assert!(log.take_fresh().is_empty());
+    }
+
+    #[test]
+    fn known_secrets_are_masked() {
+        let redactor = Redactor::default();
+        redactor.register("hunter2hunter2");
+        let log = Log::new(redactor);
+        log.error(b"bad token hunter2hunter2!");
+        log.noise(b"hunter2hunter2");
+        assert_eq!(log.take_fresh(), ["bad token •••!", "[stdout] •••"]);
     }
 
     #[test]

@@ -4,16 +4,16 @@
 //! Does not: read configuration files, decide whether a call may run (`policy`), validate arguments or cut results (`tools`), draw, or count down
 //! questions (the agent answers [`AskAnswer::Cancel`] when the time it was told is up, because only it knows when the program is suspended).
 //!
-//! One thread with a single-threaded runtime owns everything; it starts with the first server that is configured ([`Mcp`]). A thread of its own
-//! because rmcp hands each notification to a task: only on one thread do they stay in order. On it:
+//! One thread with a single-threaded runtime owns everything; it starts with the first server that is configured ([`Mcp`]). On it:
 //!
 //! - `hub`: which servers there are; finds the right one.
 //! - `connection`: one server: its states, single-flight start, who waits for it. `shelf`: its tools. `entry`: what its entry says.
 //! - `start`: from an entry of the configuration to a session: process, handshake, time limits.
+//! - `ordered`: progress in order, before rmcp scatters it over tasks.
 //! - `session`: one open session, whatever carries it: requests, lists. `calls`: one call from its request to its outcome. `reads`: one reading. `handler`: what servers
 //!   send on their own. `asks`: their questions.
 //! - `launch`, `lines`, `transport`, `wire`, `log`: what carries a session over a child's pipes. Another carrier comes beside these; it needs an
-//!   rmcp `Transport` and a [`transport::Link`].
+//!   rmcp `Transport` and a `transport::Link`.
 //! - `convert`, `catalogue`, `reason`: MCP's JSON to the domain, tools on disk, facts to phrases.
 //!
 //! **Invariant:** every call gets exactly one outcome, whatever its server does: answers, dies, goes silent, or sends nonsense.
@@ -32,6 +32,7 @@ mod hub;
 mod launch;
 mod lines;
 mod log;
+mod ordered;
 mod reads;
 mod reason;
 mod session;
@@ -46,6 +47,7 @@ pub use hub::Mcp;
 use crate::domain::server::ServerSignal;
 use crate::domain::{CallId, ServerName, ToolSignal, ToolSpec};
 use crate::guard::Guard;
+use crate::redact::Redactor;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -62,6 +64,8 @@ pub struct Options {
     pub version: String,
     /// Who ends the servers when we die.
     pub guard: Guard,
+    /// Masks what is told of servers. Variables and headers of an entry whose names are a secret's are registered with it.
+    pub redactor: Redactor,
     /// Sees every line to and from every server.
     pub tap: Option<Tap>,
 }

@@ -19,8 +19,8 @@ pub(super) struct ReadRequest {
     pub(super) reply: oneshot::Sender<Result<Vec<Content>, String>>,
 }
 
-/// Reads it and replies. `stop` calls it off because its server is being stopped.
-pub(super) async fn perform(request: ReadRequest, source: Source, limit: Duration, stop: CancellationToken) {
+/// Reads it and replies.
+pub(super) async fn perform(request: ReadRequest, source: Source, limit: Duration) {
     let ReadRequest { uri, cancel, mut reply } = request;
     let read = async {
         let session = match source {
@@ -34,7 +34,6 @@ pub(super) async fn perform(request: ReadRequest, source: Source, limit: Duratio
         biased;
         () = cancel.cancelled() => Err("Called off.".to_owned()),
         () = reply.closed() => return,
-        () = stop.cancelled() => Err("The server was stopped.".to_owned()),
         outcome = read => outcome,
     };
     let _ = reply.send(outcome);

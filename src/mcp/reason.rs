@@ -2,14 +2,19 @@
 //!
 //! Owns no state. The model reads the same sentences, in English.
 
+use super::convert;
 use super::launch::{Exit, LaunchError};
 use super::transport::{Fault, LINE_LIMIT};
 use crate::domain::{Phrase, ServerName};
+use crate::redact::Redactor;
 use crate::strings::{Language, Strings};
 use rmcp::model::ErrorData;
+use std::borrow::Cow;
 
 /// Lines of standard error in a reason.
 const LAST_LINES: usize = 6;
+/// Longest message of a server in a reason, bytes.
+const MESSAGE: usize = 2 * 1024;
 
 /// What is wrong, and what to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +29,16 @@ impl Trouble {
     /// Trouble with something to do about it.
     pub(super) fn new(reason: Phrase, fix: Phrase) -> Self {
         Self { reason, fix: Some(fix) }
+    }
+
+    /// The same with secrets masked.
+    pub(super) fn masked(mut self, redactor: &Redactor) -> Self {
+        for (_, value) in &mut self.reason.args {
+            if let Cow::Owned(masked) = redactor.mask_text(value) {
+                *value = masked;
+            }
+        }
+        self
     }
 
     /// The same for the model.
@@ -107,18 +122,22 @@ pub(super) fn silent(server: &ServerName, limit: &str, seconds: u64, said: Optio
 
 /// It refused the handshake.
 pub(super) fn refused(error: &ErrorData) -> Trouble {
-    let reason = Phrase::new("server.refused").with("error", &error.message).with("code", error.code.0);
+    let said = convert::clip(&error.message, MESSAGE);
+    let reason = Phrase::new("server.refused").with("error", said).with("code", error.code.0);
     Trouble::new(reason, Phrase::new("server.fix_protocol"))
 }
 
 /// The handshake went wrong in a way that only the library can word.
 pub(super) fn garbled(error: impl ToString) -> Trouble {
-    Trouble::new(Phrase::new("server.garbled").with("error", error.to_string()), Phrase::new("server.fix_protocol"))
+    Trouble::new(
+        Phrase::new("server.garbled").with("error", convert::clip(&error.to_string(), MESSAGE)),
+        Phrase::new("server.fix_protocol"),
+    )
 }
 
 /// It answered with a protocol revision that cannot be used.
 pub(super) fn version(theirs: &str, ours: &str) -> Trouble {
-    let reason = Phrase::new("server.version").with("theirs", theirs).with("ours", ours);
+    let reason = Phrase::new("server.version").with("theirs", convert::clip(theirs, 64)).with("ours", ours);
     Trouble::new(reason, Phrase::new("server.fix_protocol"))
 }
 

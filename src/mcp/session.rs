@@ -4,6 +4,7 @@
 //! hang them for ever. Results are raw JSON; `convert` reads them.
 
 use super::calls::Calls;
+use super::convert;
 use super::handler::Handler;
 use super::reason::Trouble;
 use super::transport::Link;
@@ -18,6 +19,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// Most pages of a list.
 const PAGES: usize = 200;
@@ -25,6 +28,8 @@ const PAGES: usize = 200;
 const TOOLS: usize = 5_000;
 /// How long a notification may take to be written.
 const NOTIFY: Duration = Duration::from_millis(500);
+/// How long the calls that are called off may take to tell the server so, all together.
+const CALL_OFF: Duration = Duration::from_millis(600);
 
 /// An open session.
 pub(super) struct Session {
@@ -33,6 +38,10 @@ pub(super) struct Session {
     pub(super) calls: Arc<Calls>,
     /// What the carrier tells beside messages.
     pub(super) link: Arc<Link>,
+    /// Set when the session is about to be ended: its calls are called off.
+    pub(super) stop: CancellationToken,
+    /// Its calls, until the server was told that they are called off.
+    pub(super) running: TaskTracker,
     ended: watch::Receiver<Option<Trouble>>,
 }
 
@@ -63,7 +72,7 @@ impl Session {
         link: Arc<Link>,
         ended: watch::Receiver<Option<Trouble>>,
     ) -> Self {
-        Self { service, calls, link, ended }
+        Self { service, calls, link, stop: CancellationToken::new(), running: TaskTracker::new(), ended }
     }
 
     /// Where requests go.
@@ -86,8 +95,11 @@ impl Session {
         .unwrap_or_else(|| Trouble::from(Phrase::new("server.closed")))
     }
 
-    /// Ends the protocol. The carrier is ended by whoever owns it.
-    pub(super) fn close(&self) {
+    /// Calls off its calls, gives them the time to tell the server so, and ends the protocol. The carrier is ended by whoever owns it.
+    pub(super) async fn close(&self) {
+        self.stop.cancel();
+        self.running.close();
+        let _ = tokio::time::timeout(CALL_OFF, self.running.wait()).await;
         self.service.cancellation_token().cancel();
     }
 
@@ -127,16 +139,14 @@ impl Session {
         let mut cursor: Option<String> = None;
         let mut seen = HashSet::new();
         for _ in 0..PAGES {
-            let mut request = ListToolsRequest::default();
-            request.params = cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let params = cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let request = ListToolsRequest { params, ..ListToolsRequest::default() };
             let mut page = self.request(ClientRequest::ListToolsRequest(request), limit).await?;
-            match page.get_mut("tools").map(Value::take) {
-                Some(Value::Array(tools)) => listing.tools.extend(tools),
-                _ => {
-                    listing.cut = Some("a page of the list has no tools in it".to_owned());
-                    return Ok(listing);
-                }
-            }
+            let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
+                listing.cut = Some("a page of the list has no tools in it".to_owned());
+                return Ok(listing);
+            };
+            listing.tools.extend(tools);
             let Some(next) = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty()) else {
                 return Ok(listing);
             };
@@ -176,9 +186,10 @@ impl RequestError {
 /// A server's error in words: what it says, its code, and its data where that is short.
 pub(super) fn error_text(error: &ErrorData) -> String {
     const DATA: usize = 2_000;
+    const MESSAGE: usize = 16 * 1024;
     let data = error.data.as_ref().map(Value::to_string).filter(|data| data.len() <= DATA);
     let data = data.map(|data| format!(" {data}")).unwrap_or_default();
-    format!("{} (error {}){data}", error.message, error.code.0)
+    format!("{} (error {}){data}", convert::clip(&error.message, MESSAGE), error.code.0)
 }
 
 /// A result as raw JSON.

@@ -10,15 +10,18 @@ use super::calls::Calls;
 use super::handler::Handler;
 use super::launch::{self, Process, Program};
 use super::log::Log;
+use super::ordered::InOrder;
 use super::reason::{self, Trouble};
 use super::session::Session;
 use super::transport::{LineTransport, Link};
 use crate::domain::server::{ServerEntry, ServerState, Transport};
 use crate::domain::{Phrase, ServerName};
+use crate::redact::Redactor;
 use rmcp::model::{ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, serve_client_with_lifecycle,
 };
+use rmcp::transport::Transport as Carrier;
 use serde_json::json;
 use std::pin::pin;
 use std::sync::Arc;
@@ -75,15 +78,17 @@ pub(super) async fn start(plan: Plan, initializing: impl Fn()) -> Result<Live, F
     let (process, stdout, stdin) = launch::launch(&program, &plan.world.options.guard, Arc::clone(&plan.log))
         .map_err(|error| early(reason::launch(&error, command, &plan.entry.source.file)))?;
     let link = Arc::new(Link::new(Arc::clone(&plan.log)));
-    let mut ended = watch_end(process.clone(), Arc::clone(&link));
+    let mut ended = watch_end(process.clone(), Arc::clone(&link), plan.world.options.redactor.clone());
     let calls = Arc::new(Calls::default());
     let name = plan.entry.name.clone();
     let transport = LineTransport::new(name, stdout, stdin, Arc::clone(&link), plan.world.options.tap.clone());
+    let transport = InOrder::new(transport, Arc::clone(&calls));
     let handler = handler(&plan, &version, &calls, &link);
     let shaken = shake_hands(&plan, handler, transport, &link, &mut ended, &initializing).await;
     let service = match shaken.and_then(|service| agreed(service, &plan, &version)) {
         Ok(service) => service,
         Err(trouble) => {
+            let trouble = trouble.masked(&plan.world.options.redactor);
             let state = if link.talking.is_cancelled() { ServerState::InitFailed } else { ServerState::StartFailed };
             return Err(Failed { state, trouble, process: Some(process) });
         }
@@ -112,13 +117,11 @@ fn wanted(pin: Option<&str>) -> Result<Wanted, Trouble> {
     let Some(pin) = pin else {
         return Ok(Wanted { offered: ProtocolVersion::LATEST_WITH_INITIALIZE, only: false });
     };
-    match spoken().find(|version| version.as_str() == pin) {
-        Some(version) => Ok(Wanted { offered: version.clone(), only: true }),
-        None => {
-            let known: Vec<&str> = spoken().map(ProtocolVersion::as_str).collect();
-            Err(reason::pinned(pin, &known.join(", ")))
-        }
+    if let Some(version) = spoken().find(|version| version.as_str() == pin) {
+        return Ok(Wanted { offered: version.clone(), only: true });
     }
+    let known: Vec<&str> = spoken().map(ProtocolVersion::as_str).collect();
+    Err(reason::pinned(pin, &known.join(", ")))
 }
 
 fn handler(plan: &Plan, version: &Wanted, calls: &Arc<Calls>, link: &Arc<Link>) -> Handler {
@@ -142,18 +145,14 @@ fn handler(plan: &Plan, version: &Wanted, calls: &Arc<Calls>, link: &Arc<Link>) 
 type Service = RunningService<RoleClient, Handler>;
 
 /// The handshake, or what prevented it.
-async fn shake_hands<R, W>(
+async fn shake_hands<T: Carrier<RoleClient> + 'static>(
     plan: &Plan,
     handler: Handler,
-    transport: LineTransport<R, W>,
+    transport: T,
     link: &Link,
     ended: &mut watch::Receiver<Option<Trouble>>,
     initializing: &impl Fn(),
-) -> Result<Service, Trouble>
-where
-    R: tokio::io::AsyncRead + Unpin + Send + 'static,
-    W: tokio::io::AsyncWrite + Unpin + Send + 'static,
-{
+) -> Result<Service, Trouble> {
     let mut handshake = pin!(serve_client_with_lifecycle(handler, transport, ClientLifecycleMode::Initialize));
     let limits = plan.entry.timeouts;
     let mut said_so = false;
@@ -211,7 +210,7 @@ async fn end(ended: &mut watch::Receiver<Option<Trouble>>) -> Trouble {
 }
 
 /// Watches a process and its output; says why it is over as soon as that is known.
-fn watch_end(process: Process, link: Arc<Link>) -> watch::Receiver<Option<Trouble>> {
+fn watch_end(process: Process, link: Arc<Link>, redactor: Redactor) -> watch::Receiver<Option<Trouble>> {
     let (tell, ended) = watch::channel(None);
     tokio::spawn(async move {
         let exit = tokio::select! {
@@ -226,7 +225,8 @@ fn watch_end(process: Process, link: Arc<Link>) -> watch::Receiver<Option<Troubl
         if exit.is_some() {
             let _ = tokio::time::timeout(READ_OUT, process.last_words()).await;
         }
-        let _ = tell.send(Some(reason::ended(exit, link.fault(), link.log.tail(reason::quoted()))));
+        let trouble = reason::ended(exit, link.fault(), link.log.tail(reason::quoted()));
+        let _ = tell.send(Some(trouble.masked(&redactor)));
         link.ended.cancel();
     });
     ended

@@ -23,6 +23,9 @@ use tokio_util::sync::CancellationToken;
 /// Longest line a server may send. A longer one is a fault: it cannot be kept, and its call could not end.
 pub(super) const LINE_LIMIT: usize = 32 * 1024 * 1024;
 
+/// Longest quotation of a message that fits no request, bytes.
+const STRAY: usize = 2 * 1024;
+
 /// The writing side, shared with whoever has to close it. `None` once it is closed.
 pub(super) type Writer<W> = Arc<tokio::sync::Mutex<Option<W>>>;
 
@@ -71,7 +74,7 @@ impl Link {
     }
 
     fn set_stray(&self, what: String) {
-        *self.stray.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+        *self.stray.lock().unwrap_or_else(PoisonError::into_inner) = Some(super::convert::clip(&what, STRAY));
     }
 }
 

@@ -9,7 +9,7 @@
 
 use rmcp::model::{
     CancelledNotification, ClientJsonRpcMessage, ClientNotification, CustomNotification, CustomRequest, CustomResult,
-    ErrorCode, ErrorData, InitializeResult, JsonRpcMessage, PingRequest, RequestId, ServerJsonRpcMessage,
+    ErrorCode, ErrorData, Extensions, InitializeResult, JsonRpcMessage, PingRequest, RequestId, ServerJsonRpcMessage,
     ServerNotification, ServerRequest, ServerResult,
 };
 use serde_json::{Map, Value, json};
@@ -166,7 +166,7 @@ fn from_server(method: String, mut map: Map<String, Value>) -> Incoming {
     let request = if method == "ping" {
         ServerRequest::PingRequest(PingRequest {
             method: rmcp::model::PingRequestMethod,
-            extensions: Default::default(),
+            extensions: Extensions::default(),
         })
     } else {
         ServerRequest::CustomRequest(CustomRequest::new(method, params))

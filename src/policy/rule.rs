@@ -50,6 +50,7 @@ pub use super::glob::Place;
 pub struct Rule {
     effect: Effect,
     text: String,
+    from: String,
     tool: ToolPattern,
     arguments: Vec<ArgumentPattern>,
 }
@@ -77,9 +78,10 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Adds a rule as it stands in the configuration. The phrase says what is wrong with it; it is then left out.
-    pub fn add(&mut self, effect: Effect, text: &str, place: &Place) -> Result<(), Phrase> {
-        self.rules.push(Rule::parse(effect, text, place)?);
+    /// Adds a rule as it stands in the configuration; `from` is where (`config.toml:12`, `--allow`). The phrase says what is wrong with it; it is then
+    /// left out.
+    pub fn add(&mut self, effect: Effect, text: &str, from: &str, place: &Place) -> Result<(), Phrase> {
+        self.rules.push(Rule::parse(effect, text, from, place)?);
         Ok(())
     }
 
@@ -94,12 +96,15 @@ impl Rules {
         found
     }
 
-    /// Rules for built-in tools that match none of these names: a misspelt `deny` protects nothing.
-    pub fn for_unknown_builtins<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Rule> {
-        self.rules.iter().filter(|rule| match &rule.tool {
+    /// What to say about rules for built-in tools that match none of these names: a misspelt `deny` protects nothing.
+    pub fn for_unknown_builtins(&self, names: &[&str]) -> Vec<Phrase> {
+        let is_unknown = |rule: &&Rule| match &rule.tool {
             ToolPattern::Builtin(glob) => !names.iter().any(|name| glob.matches(name, anything)),
             ToolPattern::Every | ToolPattern::On(..) => false,
-        })
+        };
+        let phrase =
+            |rule: &Rule| Phrase::new("policy.rule_unknown_tool").with("from", &rule.from).with("rule", &rule.text);
+        self.rules.iter().filter(is_unknown).map(phrase).collect()
     }
 }
 
@@ -114,10 +119,10 @@ impl Rule {
         &self.text
     }
 
-    fn parse(effect: Effect, text: &str, place: &Place) -> Result<Self, Phrase> {
-        let wrong = |key: &'static str| Phrase::new(key).with("rule", text);
+    fn parse(effect: Effect, text: &str, from: &str, place: &Place) -> Result<Self, Phrase> {
+        let wrong = |key: &'static str| Phrase::new(key).with("from", from).with("rule", text);
         if text.len() > 1_000 {
-            return Err(Phrase::new("policy.rule_long"));
+            return Err(Phrase::new("policy.rule_long").with("from", from));
         }
         let trimmed = text.trim();
         let (tool, arguments) = match find_plain(trimmed, '(') {
@@ -139,7 +144,7 @@ impl Rule {
                 .map(|one| argument_pattern(one, place).map_err(wrong))
                 .collect::<Result<_, _>>()?,
         };
-        Ok(Self { effect, text: text.to_owned(), tool, arguments })
+        Ok(Self { effect, text: text.to_owned(), from: from.to_owned(), tool, arguments })
     }
 
     fn matches(&self, subject: &Subject<'_>) -> bool {

@@ -44,7 +44,7 @@ fn outside(path: &str) -> Facts {
 fn policy(rules: &[(Effect, &str)]) -> Policy {
     let mut all = Rules::default();
     for (effect, text) in rules {
-        all.add(*effect, text, &place()).unwrap();
+        all.add(*effect, text, "config.toml:1", &place()).unwrap();
     }
     Policy::new(all, place(), Store::in_memory())
 }
@@ -74,6 +74,10 @@ impl Call<'_> {
 }
 
 fn why(judgement: &Judgement) -> (&'static str, &str) {
+    let (Verdict::Allow { why } | Verdict::Ask { why } | Verdict::Deny { why }) = &judgement.verdict;
+    for phrase in judgement.warnings.iter().chain([why]) {
+        assert_eq!(crate::strings::lacks(phrase), Vec::<String>::new());
+    }
     match &judgement.verdict {
         Verdict::Allow { why } => ("allow", &why.key),
         Verdict::Ask { why } => ("ask", &why.key),

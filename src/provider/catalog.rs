@@ -62,6 +62,9 @@ pub struct Entry {
     pub needs_key: bool,
     /// Looked for on loopback when nothing is configured.
     pub probe: bool,
+    /// A model to propose to someone who has only the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggested: Option<String>,
     /// It has function calling.
     pub native_tools: bool,
     /// Context size in tokens.
@@ -95,6 +98,7 @@ impl Default for Entry {
             key_env: None,
             needs_key: false,
             probe: false,
+            suggested: None,
             native_tools: true,
             context: None,
             temperature: None,

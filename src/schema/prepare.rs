@@ -6,6 +6,7 @@
 //! **Invariant:** the walk is bounded by [`DEPTH`], [`NODES`] and [`PATTERNS`], and knows where a schema stands and where data does: a property that is
 //! called `$ref`, and an example that looks like a schema, are left alone.
 
+use crate::domain::Phrase;
 use jsonschema::{Draft, PatternOptions};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
@@ -49,6 +50,24 @@ pub struct Unchecked {
     pub at: String,
     /// Why.
     pub reason: Reason,
+}
+
+impl Unchecked {
+    /// What to tell the user.
+    pub fn phrase(&self) -> Phrase {
+        let (key, what) = match &self.reason {
+            Reason::Remote(what) => ("policy.unchecked_remote", Some(what)),
+            Reason::Dangling(what) => ("policy.unchecked_dangling", Some(what)),
+            Reason::Pattern(what) => ("policy.unchecked_pattern", Some(what)),
+            Reason::Draft(what) => ("policy.unchecked_draft", Some(what)),
+            Reason::Deep => ("policy.unchecked_deep", None),
+            Reason::Large => ("policy.unchecked_large", None),
+            Reason::Invalid(what) => ("policy.unchecked_invalid", Some(what)),
+            Reason::Work => ("policy.unchecked_work", None),
+        };
+        let phrase = Phrase::new(key).with("at", if self.at.is_empty() { "/" } else { &self.at });
+        what.map_or(phrase.clone(), |what| phrase.with("what", what))
+    }
 }
 
 /// A schema that can be compiled.

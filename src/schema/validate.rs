@@ -8,8 +8,8 @@
 //! [`Validator::unchecked`]. Work is counted by a keyword that `prepare` plants in every subschema; when it runs out, the validation is
 //! unwound (quietly: no panic hook runs) and its result is *no problems known*, with [`Reason::Work`] as the note.
 
-pub use super::prepare::Reason;
-use super::prepare::{self, FUEL, Unchecked};
+use super::prepare::{self, FUEL};
+pub use super::prepare::{Reason, Unchecked};
 use super::problem;
 pub use super::problem::Problem;
 use jsonschema::error::ValidationErrorKind;

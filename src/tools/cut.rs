@@ -164,13 +164,13 @@ fn says(texts: &[&str], value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::Redactor;
     use proptest::prelude::*;
     use serde_json::json;
-    use std::sync::Arc;
 
     fn spill() -> (tempfile::TempDir, Spill) {
         let dir = tempfile::tempdir().unwrap();
-        let spill = Spill::new(dir.path().join("spill"), Arc::new(str::to_owned));
+        let spill = Spill::new(dir.path().join("spill"), Redactor::default());
         (dir, spill)
     }
 
@@ -244,7 +244,7 @@ mod tests {
     fn an_unwritable_spill_is_said() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("file"), "").unwrap();
-        let spill = Spill::new(dir.path().join("file/spill"), Arc::new(str::to_owned));
+        let spill = Spill::new(dir.path().join("file/spill"), Redactor::default());
         let (text, file) = fitted(vec![Content::text("x\n".repeat(9000))], 3000, &spill);
         assert!(file.is_none() && text.unwrap().contains("could not be saved"));
     }

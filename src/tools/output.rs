@@ -240,11 +240,14 @@ pub async fn drain(mut pipe: Receiver, mut file: Option<Pouring>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::Redactor;
     use std::sync::{Arc, Mutex};
 
     fn output(budget: usize) -> (tempfile::TempDir, Output, Arc<Mutex<Vec<String>>>) {
         let dir = tempfile::tempdir().unwrap();
-        let spill = Spill::new(dir.path().join("spill"), Arc::new(|text| text.replace("hunter2", "•••")));
+        let redactor = Redactor::default();
+        redactor.register("hunter2");
+        let spill = Spill::new(dir.path().join("spill"), redactor);
         let heard: Arc<Mutex<Vec<String>>> = Arc::default();
         let to = Arc::clone(&heard);
         let signals: Signals = Arc::new(move |signal| {

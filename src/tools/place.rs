@@ -152,7 +152,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
         #[test]
         fn the_same_as_realpath_and_never_inside_by_a_trick(
             things in proptest::collection::vec(made(), 0..14),

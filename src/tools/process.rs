@@ -7,8 +7,8 @@
 //! that goes on in the background holds no call open, and stays watched until its group is empty.
 
 use super::scene::{Limits, Watch};
+use crate::guard::{self, Force};
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -100,6 +100,8 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> io::Result<Ran> {
     strays.sweep();
+    let watch = Arc::clone(&strays.watch);
+    tokio::task::spawn_blocking(move || watch.ready()).await.map_err(io::Error::other)?;
     let (mut child, mut pipe) = start(&launch)?;
     let id = child.id().ok_or_else(|| io::Error::other("the command ended before it was seen"))?;
     let mut group = Group { id, watch: Arc::clone(&strays.watch), armed: true };
@@ -215,17 +217,11 @@ struct Group {
 
 impl Group {
     fn is_alive(&self) -> bool {
-        is_alive(self.id)
+        guard::group_lives(self.id)
     }
 
     async fn end(&mut self, child: &mut dyn ChildWrapper) {
-        signal(self.id, Signal::TERM);
-        let deadline = Instant::now() + GRACE;
-        let _ = tokio::time::timeout_at(deadline, child.inner_mut().wait()).await;
-        while self.is_alive() && Instant::now() < deadline {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        signal(self.id, Signal::KILL);
+        guard::end_group(self.id, GRACE).await;
         let _ = tokio::time::timeout(GRACE, child.inner_mut().wait()).await;
         self.armed = false;
         self.watch.unwatch(self.id);
@@ -235,25 +231,10 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if self.armed {
-            signal(self.id, Signal::KILL);
+            guard::signal_group(self.id, Force::Kill);
             self.watch.unwatch(self.id);
         }
     }
-}
-
-fn pid(id: u32) -> Option<Pid> {
-    // 0 would be our own group.
-    i32::try_from(id).ok().filter(|&id| id > 1).and_then(Pid::from_raw)
-}
-
-fn signal(group: u32, signal: Signal) {
-    if let Some(pid) = pid(group) {
-        let _ = kill_process_group(pid, signal);
-    }
-}
-
-fn is_alive(group: u32) -> bool {
-    pid(group).is_some_and(|pid| test_kill_process_group(pid).is_ok())
 }
 
 /// Groups whose shell has ended while some of their processes go on.
@@ -278,7 +259,7 @@ impl Strays {
     pub fn sweep(&self) -> Vec<u32> {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         groups.retain(|&group| {
-            let alive = is_alive(group);
+            let alive = guard::group_lives(group);
             if !alive {
                 self.watch.unwatch(group);
             }
@@ -292,7 +273,7 @@ impl Drop for Strays {
     /// They end with the session.
     fn drop(&mut self) {
         for group in self.sweep() {
-            signal(group, Signal::TERM);
+            guard::signal_group(group, Force::Term);
         }
     }
 }

@@ -8,9 +8,11 @@
 use super::place::{self, Resolved};
 use super::process::Strays;
 use super::seen::{Memory, Seen};
-use super::spill::{Mask, Spill};
+use super::spill::Spill;
 use crate::domain::policy::Facts;
 use crate::domain::{Phrase, ServerName, ToolOutcome};
+use crate::guard::Guard;
+use crate::redact::Redactor;
 use crate::tools::Invocation;
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -21,10 +23,24 @@ use std::time::Duration;
 
 /// Is told which process groups to end should this process die.
 pub trait Watch: Send + Sync {
+    /// A group is about to be started. May block for a moment.
+    fn ready(&self) {}
     /// A group was started.
     fn watch(&self, group: u32);
     /// It has ended.
     fn unwatch(&self, group: u32);
+}
+
+impl Watch for Guard {
+    fn ready(&self) {
+        Self::ready(self);
+    }
+    fn watch(&self, group: u32) {
+        Self::watch(self, group);
+    }
+    fn unwatch(&self, group: u32) {
+        Self::unwatch(self, group);
+    }
 }
 
 /// Watches nothing.
@@ -69,8 +85,8 @@ pub struct Setting {
     pub home: Option<PathBuf>,
     /// Where huge results go.
     pub spill: PathBuf,
-    /// Masks secrets in what is spilled.
-    pub mask: Mask,
+    /// The secrets that are masked in what is spilled.
+    pub redactor: Redactor,
     /// Most bytes of a result that a model is given. Bytes, not characters: text of two or three bytes a character costs as many more tokens.
     pub budget: usize,
     /// The shell that runs commands, as `SHELL -c COMMAND`.
@@ -93,7 +109,7 @@ impl Setting {
             also: Vec::new(),
             home: None,
             spill: spill.into(),
-            mask: Arc::new(str::to_owned),
+            redactor: Redactor::default(),
             budget: 24_000,
             shell: PathBuf::from("/bin/sh"),
             environment: Vec::new(),
@@ -160,7 +176,7 @@ impl Scene {
         for also in &setting.also {
             directories.push(place::resolve(&cwd, also)?.path);
         }
-        let spill = Spill::new(place::resolve(&cwd, &setting.spill)?.path, Arc::clone(&setting.mask));
+        let spill = Spill::new(place::resolve(&cwd, &setting.spill)?.path, setting.redactor.clone());
         let strays = Arc::new(Strays::new(Arc::clone(&setting.watch)));
         Ok(Arc::new(Self {
             directories,

@@ -4,26 +4,23 @@
 //! that is written. Does not: delete (the session's owner does), or decide what goes there (`cut`, `output`).
 
 use crate::domain::CallId;
+use crate::redact::Redactor;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-/// Replaces known secrets in a text.
-pub type Mask = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 /// The directory.
 #[derive(Clone)]
 pub struct Spill {
     directory: PathBuf,
-    mask: Mask,
+    redactor: Redactor,
 }
 
 impl Spill {
     /// A directory that need not exist yet.
-    pub fn new(directory: PathBuf, mask: Mask) -> Self {
-        Self { directory, mask }
+    pub fn new(directory: PathBuf, redactor: Redactor) -> Self {
+        Self { directory, redactor }
     }
 
     /// Where it is.
@@ -39,7 +36,7 @@ impl Spill {
     /// Writes a whole text.
     pub fn text(&self, call: CallId, text: &str) -> io::Result<PathBuf> {
         let path = self.text_path(call);
-        self.create(&path)?.write_all((self.mask)(text).as_bytes())?;
+        self.create(&path)?.write_all(self.redactor.mask_text(text).as_bytes())?;
         Ok(path)
     }
 
@@ -53,7 +50,7 @@ impl Spill {
     /// Begins a text that arrives in pieces.
     pub fn begin(&self, call: CallId) -> io::Result<Pouring> {
         let path = self.text_path(call);
-        Ok(Pouring { file: self.create(&path)?, path, mask: Arc::clone(&self.mask), line: String::new() })
+        Ok(Pouring { file: self.create(&path)?, path, redactor: self.redactor.clone(), line: String::new() })
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {
@@ -71,7 +68,7 @@ impl Spill {
 pub struct Pouring {
     file: File,
     path: PathBuf,
-    mask: Mask,
+    redactor: Redactor,
     line: String,
 }
 
@@ -89,7 +86,7 @@ impl Pouring {
         self.line.push_str(text);
         if let Some(end) = self.line.rfind('\n') {
             let whole: String = self.line.drain(..=end).collect();
-            self.file.write_all((self.mask)(&whole).as_bytes())?;
+            self.file.write_all(self.redactor.mask_text(&whole).as_bytes())?;
         }
         if self.line.len() > LONGEST_LINE { self.end() } else { Ok(()) }
     }
@@ -97,7 +94,7 @@ impl Pouring {
     /// Writes what was held back.
     pub fn end(&mut self) -> io::Result<()> {
         let rest = std::mem::take(&mut self.line);
-        self.file.write_all((self.mask)(&rest).as_bytes())
+        self.file.write_all(self.redactor.mask_text(&rest).as_bytes())
     }
 }
 
@@ -109,7 +106,9 @@ mod tests {
     #[test]
     fn private_masked_and_never_through_a_link() {
         let dir = tempfile::tempdir().unwrap();
-        let spill = Spill::new(dir.path().join("deep/spill"), Arc::new(|text| text.replace("hunter2", "•••")));
+        let redactor = Redactor::default();
+        redactor.register("hunter2");
+        let spill = Spill::new(dir.path().join("deep/spill"), redactor);
         let path = spill.text(CallId(7), "the password is hunter2").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "the password is •••");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);

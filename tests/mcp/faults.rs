@@ -1,6 +1,6 @@
 //! Servers that do not keep to the protocol: every call still ends, with the right outcome, and soon.
 
-use crate::rig::{Rig, failure, reason, text};
+use crate::rig::{Rig, failure, reason, survivors, text};
 use mcpane::domain::server::{ServerSignal, ServerState, Timeouts};
 use mcpane::domain::{Content, ToolOutcome};
 use serde_json::json;
@@ -35,6 +35,38 @@ async fn banners_are_counted_shown_and_never_answered() {
     assert!(lines.iter().any(|line| line.contains("not rpc")), "{lines:?}");
     let methods: Vec<_> = rig.received("s").into_iter().map(|message| message["method"].clone()).collect();
     assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/call"]);
+}
+
+#[tokio::test]
+async fn a_flood_of_standard_error_is_read_and_told_in_few_batches() {
+    let mut rig = Rig::with(&[]).await;
+    rig.drain();
+    let began = Instant::now();
+    assert_eq!(rig.text("s", "fault", json!({ "kind": "stderr_flood" })).await, "flooded");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let most = began.elapsed().as_millis() / 50 + 2;
+    let batches: Vec<usize> = rig
+        .drain()
+        .iter()
+        .filter_map(|signal| if let ServerSignal::Stderr { lines, .. } = signal { Some(lines.len()) } else { None })
+        .collect();
+    assert!(!batches.is_empty() && batches.len() as u128 <= most, "{batches:?}");
+    assert!(batches.iter().all(|lines| *lines <= 1_000), "{batches:?}");
+}
+
+#[tokio::test]
+async fn every_line_both_ways_passes_the_tap() {
+    let rig = Rig::with(&["--banner"]).await;
+    rig.text("s", "echo", json!({ "text": "tapped" })).await;
+    let lines = rig.lines.lock().unwrap().clone();
+    let position =
+        |part: &str| lines.iter().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {lines:#?}"));
+    assert!(
+        position("s ToServer {\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"")
+            < position("s FromServer {\"id\":0")
+    );
+    assert!(position("s FromServer Fixture server v1") < position("notifications/initialized"));
+    assert!(position("ToServer {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"") < lines.len());
 }
 
 #[tokio::test]
@@ -74,6 +106,29 @@ async fn an_error_that_names_no_call_fails_none_of_several_but_is_told_when_one_
     let (message, may_have_run) = failure(&rig.call("s", "fault", json!({ "kind": "idless_error" })).await);
     assert!(message.contains("within 1 s") && message.contains("Parse error") && may_have_run, "{message}");
     assert_eq!(text(&slow.end().await), "slept");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_reading_blocks_neither_its_calls_nor_the_end() {
+    let mut rig = Rig::new();
+    let mut entry = rig.entry("s", &[]);
+    entry.timeouts = Timeouts { call: 1, ..Timeouts::default() };
+    rig.mcp.configure(vec![entry]);
+    rig.ready("s").await;
+    // The first line after this one is still read: the reader is already waiting for it.
+    rig.text("s", "fault", json!({ "kind": "deafen" })).await;
+    rig.call("s", "echo", json!({ "text": "swallowed" })).await;
+    // Larger than the pipe: writing it never ends.
+    let big = rig.begin("s", "echo", json!({ "text": "x".repeat(1024 * 1024) }));
+    let cancelled = rig.begin("s", "echo", json!({ "text": "y".repeat(1024 * 1024) }));
+    cancelled.told(|signal| *signal == mcpane::domain::ToolSignal::Started).await;
+    cancelled.cancel.cancel();
+    assert_eq!(cancelled.end().await, ToolOutcome::Interrupted);
+    assert!(failure(&big.end().await).0.contains("within 1 s"));
+    let began = Instant::now();
+    rig.mcp.shutdown().await;
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert_eq!(survivors(&rig.pids("s"), Duration::ZERO).await, [0; 0]);
 }
 
 #[tokio::test]

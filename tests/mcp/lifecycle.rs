@@ -190,6 +190,22 @@ async fn every_failure_has_its_state_reason_and_fix_and_touches_nobody_else() {
 }
 
 #[tokio::test]
+async fn secrets_of_an_entry_are_never_told() {
+    let mut rig = Rig::new();
+    let mut entry = rig.entry("s", &["--init", "die", "--stderr", "bad key k3y-s3cret-0815"]);
+    let Ok(Transport::Stdio { env, .. }) = &mut entry.transport else { panic!() };
+    env.push(("SERVICE_API_KEY".into(), "k3y-s3cret-0815".into()));
+    rig.mcp.configure(vec![entry]);
+    let status = rig.state("s", ServerState::StartFailed).await;
+    assert!(reason(&status).contains("bad key •••"), "{}", reason(&status));
+    let (message, _) = failure(&rig.call("s", "echo", json!({})).await);
+    assert!(message.contains("bad key •••"), "{message}");
+    let told = format!("{:?}", rig.drain());
+    assert!(!told.contains("k3y-s3cret-0815"), "{told}");
+    assert_eq!(rig.redactor.mask_text("k3y-s3cret-0815"), "•••", "journals know it, too");
+}
+
+#[tokio::test]
 async fn a_pinned_revision_is_offered() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut rig = Rig::new();
@@ -255,6 +271,26 @@ async fn stop_start_and_restart() {
     assert_eq!(rig.text("s", "echo", json!({ "text": "still" })).await, "still");
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(rig.pids("s").into_iter().filter(|pid| alive(*pid)).count(), 1);
+}
+
+#[tokio::test]
+async fn who_waits_for_a_server_that_is_restarted_gets_the_new_one() {
+    let mut rig = Rig::new();
+    rig.mcp.configure(vec![rig.entry("s", &["--delay", "300"])]);
+    rig.state("s", ServerState::Starting).await;
+    let call = rig.begin("s", "echo", json!({ "text": "patient" }));
+    call.told(|signal| matches!(signal, ToolSignal::WaitingForServer { .. })).await;
+    rig.mcp.act(&"s".into(), ServerAction::Restart);
+    rig.mcp.configure(vec![rig.entry("s", &["--stderr", "changed as well"])]);
+    assert_eq!(text(&call.end().await), "patient");
+    // Stopping is another matter.
+    rig.mcp.configure(vec![rig.entry("s", &["--init", "never"])]);
+    rig.state("s", ServerState::Starting).await;
+    let call = rig.begin("s", "echo", json!({ "text": "in vain" }));
+    call.told(|signal| matches!(signal, ToolSignal::WaitingForServer { .. })).await;
+    rig.mcp.act(&"s".into(), ServerAction::Stop);
+    let (message, may_have_run) = failure(&call.end().await);
+    assert!(message.contains("stopped") && !may_have_run, "{message}");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
 /// Group, session and controlling terminal of a process.
 fn belongs(pid: u32) -> (u32, u32, i32) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -16,6 +17,7 @@ fn belongs(pid: u32) -> (u32, u32, i32) {
 }
 
 #[tokio::test]
+#[cfg(target_os = "linux")]
 async fn every_server_leads_a_session_without_a_terminal() {
     let rig = Rig::with(&[]).await;
     let pid = rig.pids("s")[0];
@@ -67,6 +69,41 @@ async fn dropping_the_handle_ends_the_servers() {
     assert_eq!(survivors(&pids, Duration::from_secs(5)).await, [0; 0]);
 }
 
+#[cfg(target_os = "linux")]
+/// How often the threads of a process gave up the processor of their own accord: how often they were woken.
+fn naps(pid: u32) -> Vec<(String, u64)> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let count = |entry: std::fs::DirEntry| {
+        let status = std::fs::read_to_string(entry.path().join("status")).unwrap();
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+        (field("Name:"), field("voluntary_ctxt_switches:").parse().unwrap())
+    };
+    let mut all: Vec<_> = threads.map(count).collect();
+    all.sort();
+    all
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn idle_servers_cost_no_wake_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut host = Command::new(fixture())
+        .args(["host", &dir.path().display().to_string(), "2"])
+        .env("FIXTURE_PIDS", dir.path().join("pids"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    host.stdout.take().unwrap().read_exact(&mut [0; 6]).unwrap();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let before = naps(host.id());
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    let after = naps(host.id());
+    host.kill().unwrap();
+    host.wait().unwrap();
+    assert!(before.iter().any(|(name, _)| name == "mcp"), "{before:?}");
+    assert_eq!(before, after);
+}
+
 #[tokio::test]
 async fn kill_9_of_the_host_leaves_no_process() {
     let dir = tempfile::tempdir().unwrap();
@@ -90,6 +127,7 @@ async fn kill_9_of_the_host_leaves_no_process() {
 
 /// `sh -c 'sleep 1000 & sleep 1000'` in groups, held by a process that is killed; the guard itself is signalled before.
 #[tokio::test]
+#[cfg(target_os = "linux")]
 async fn the_guard_is_deaf_to_signals_and_ends_what_it_was_told_and_nothing_else() {
     let mut holder = Command::new(fixture()).args(["hold", "3"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -123,4 +161,28 @@ async fn the_guard_is_deaf_to_signals_and_ends_what_it_was_told_and_nothing_else
     assert!(other.iter().all(|pid| alive(*pid)), "what it was told to forget is left alone");
     mcpane::guard::end_group(unwatched[0], Duration::from_secs(1)).await;
     assert_eq!(survivors(&other, Duration::from_secs(1)).await, [0; 0]);
+}
+
+#[tokio::test]
+async fn a_guard_that_was_killed_is_replaced_and_the_new_one_told_everything() {
+    use std::os::unix::process::CommandExt;
+    let mut sleepers: Vec<_> =
+        (0..2).map(|_| Command::new("sleep").arg("1000").process_group(0).spawn().unwrap()).collect();
+    let groups: Vec<u32> = sleepers.iter().map(std::process::Child::id).collect();
+    let guard = mcpane::guard::Guard::start(&fixture());
+    assert_eq!(guard.pid(), None, "nothing to guard yet");
+    guard.watch(groups[0]);
+    let first = guard.pid().unwrap();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(first).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    assert_eq!(survivors(&[first], PATIENCE).await, [0; 0]);
+    assert!(groups.iter().all(|group| alive(*group)), "a dead guard ends nothing");
+    guard.watch(groups[1]);
+    assert_ne!(guard.pid(), Some(first));
+    assert_eq!(guard.problem(), None);
+    drop(guard);
+    assert_eq!(survivors(&groups, PATIENCE).await, [0; 0]);
+    for sleeper in &mut sleepers {
+        sleeper.wait().unwrap();
+    }
 }

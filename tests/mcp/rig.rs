@@ -6,6 +6,7 @@ use mcpane::domain::server::{
 use mcpane::domain::{AskId, CallId, Content, ServerName, ToolId, ToolOutcome, ToolSignal, ToolSpec};
 use mcpane::guard::Guard;
 use mcpane::mcp::{Mcp, Options, Run};
+use mcpane::redact::Redactor;
 use mcpane::strings::{Language, Strings};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -21,11 +22,14 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub fn fixture() -> PathBuf {
     let exe = std::env::current_exe().unwrap();
     let path = exe.parent().and_then(Path::parent).unwrap().join("examples/fixture_server");
-    assert!(
-        path.exists(),
-        "{} is missing: `cargo test` builds it, or `cargo build --example fixture_server`",
-        path.display()
-    );
+    // `cargo test` builds it; `cargo test --test mcp` does not.
+    let modified = |path: &Path| std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources =
+        ["tests/support/fixture_server", "src/demo_server"].map(|dir| std::fs::read_dir(root.join(dir)).unwrap());
+    let newest = sources.into_iter().flatten().flatten().filter_map(|entry| modified(&entry.path())).max();
+    let newest = newest.max(modified(&root.join("src/guard.rs")));
+    assert!(modified(&path) > newest, "{} is missing or old: cargo build --example fixture_server", path.display());
     path
 }
 
@@ -39,6 +43,9 @@ pub fn guard() -> Guard {
 pub struct Rig {
     pub mcp: Mcp,
     pub dir: Arc<tempfile::TempDir>,
+    pub redactor: Redactor,
+    /// The beginning of every line that passed.
+    pub lines: Arc<Mutex<Vec<String>>>,
     signals: mpsc::UnboundedReceiver<ServerSignal>,
     /// Everything that was received so far.
     pub seen: Vec<ServerSignal>,
@@ -52,15 +59,21 @@ impl Rig {
     /// Another one over the same directory: the next start of the program.
     pub fn on(dir: Arc<tempfile::TempDir>) -> Self {
         let (tx, signals) = mpsc::unbounded_channel();
+        let (redactor, lines) = (Redactor::default(), Arc::new(Mutex::new(Vec::new())));
+        let sink = Arc::clone(&lines);
         let options = Options {
             state_dir: dir.path().join("state"),
             roots: vec![dir.path().to_owned()],
             version: "0.0.0".into(),
             guard: guard(),
-            tap: None,
+            redactor: redactor.clone(),
+            tap: Some(Arc::new(move |server: &ServerName, direction, line: &[u8]| {
+                let line = format!("{server} {direction:?} {}", String::from_utf8_lossy(&line[..line.len().min(200)]));
+                sink.lock().unwrap().push(line);
+            })),
         };
         let mcp = Mcp::new(options, move |signal| drop(tx.send(signal)));
-        Self { mcp, dir, signals, seen: Vec::new() }
+        Self { mcp, dir, redactor, lines, signals, seen: Vec::new() }
     }
 
     /// One fixture server, started and ready, with its tools known.
@@ -119,10 +132,8 @@ impl Rig {
                 }
             }
         };
-        match tokio::time::timeout(PATIENCE, search).await {
-            Ok(picked) => picked,
-            Err(_) => panic!("never came; seen: {:#?}", self.seen),
-        }
+        let picked = tokio::time::timeout(PATIENCE, search).await.ok();
+        picked.unwrap_or_else(|| panic!("never came; seen: {:#?}", self.seen))
     }
 
     /// Everything that has arrived by now.
@@ -198,7 +209,7 @@ impl Rig {
         };
         let arguments = arguments.as_object().unwrap().clone();
         let outcome = tokio::spawn(async move { mcp.call(tool, arguments, run).await });
-        Call { id, outcome, signals, cancel }
+        Call { id, cancel, outcome, signals }
     }
 
     /// Calls and waits.

@@ -4,7 +4,16 @@
 
 mod focus;
 mod keys;
+mod gallery;
+mod markdown;
+mod prompt_calls;
+mod prompt_forms;
+mod prompt_kit;
+mod prompt_queue;
+mod prompt_random;
+mod prompt_screens;
 mod pty;
 mod script;
+mod sheet;
 mod stage;
 mod states;

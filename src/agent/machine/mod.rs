@@ -14,6 +14,7 @@ pub mod io;
 mod ledger;
 mod phase;
 mod prompts;
+mod queue;
 mod repeat;
 mod reply;
 #[cfg(test)]
@@ -24,7 +25,7 @@ pub use bounds::Limits;
 pub use io::{Effect, Entry, Found, Input, Reply as AskReply, StreamId};
 use ledger::{Ids, Outbox};
 
-use crate::contract::{Op, SessionEvent, TurnEvent};
+use crate::contract::{Op, TurnEvent};
 use crate::domain::conversation::{TurnEnd, TurnKind};
 use crate::domain::error::Phrase;
 use crate::domain::model::{FinishReason, ModelError, ModelEvent};
@@ -39,9 +40,9 @@ use desk::Desk;
 use ledger::{Ledger, highest_id};
 use phase::Phase;
 use prompts::About;
+use queue::Queue;
 use reply::{Completion, Reply};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
 use std::time::Duration;
 
 /// See the module.
@@ -51,7 +52,7 @@ pub struct Machine {
     desk: Desk,
     bounds: Bounds,
     phase: Phase,
-    queue: VecDeque<UserInput>,
+    queue: Queue,
     reply: Option<Reply>,
     by_hand: hand::ByHand,
 }
@@ -65,7 +66,7 @@ impl Machine {
             desk: Desk::default(),
             bounds: Bounds::new(limits, seed),
             phase: Phase::Idle,
-            queue: VecDeque::new(),
+            queue: Queue::default(),
             reply: None,
             by_hand: hand::ByHand::default(),
         }
@@ -132,11 +133,8 @@ impl Machine {
     fn op(&mut self, op: Op, out: &mut Outbox) {
         match op {
             Op::Submit { input } if self.phase == Phase::Idle => self.begin_turn(input, out),
-            Op::Submit { input } => {
-                self.queue.push_back(input.clone());
-                out.emit(SessionEvent::Queued { input, waiting: self.queue.len() });
-            }
-            Op::Unqueue => self.unqueue(out),
+            Op::Submit { input } => self.queue.push(input, out),
+            Op::Unqueue => self.queue.take_back(out),
             Op::Answer { prompt, answer } => self.answer(prompt, answer, out),
             Op::Amend { prompt, arguments } => self.desk.amend(prompt, arguments, out),
             Op::Interrupt => self.interrupt(out),
@@ -204,21 +202,10 @@ impl Machine {
         self.reply = None;
         out.record(Entry::TurnEnd { turn, end: end.clone() });
         out.emit(TurnEvent::Ended { turn, end: end.clone() });
-        if end == TurnEnd::Done {
-            if let Some(next) = self.queue.pop_front() {
-                self.begin_turn(next, out);
-            }
-        } else {
-            // What was to follow a turn that did not end well may no longer be wanted: it goes back to where it was written.
-            while !self.queue.is_empty() {
-                self.unqueue(out);
-            }
-        }
-    }
-
-    fn unqueue(&mut self, out: &mut Outbox) {
-        if let Some(input) = self.queue.pop_back() {
-            out.emit(SessionEvent::Unqueued { input, waiting: self.queue.len() });
+        if end != TurnEnd::Done {
+            self.queue.give_back(out);
+        } else if let Some(next) = self.queue.next() {
+            self.begin_turn(next, out);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::agent::journal::Replay;
 use crate::contract::event::TextKind;
-use crate::contract::{Event, ItemEvent, PromptEvent, ToolEvent};
+use crate::contract::{Event, ItemEvent, PromptEvent, SessionEvent, ToolEvent};
 use crate::domain::ItemBody;
 use crate::domain::form::Form;
 use crate::domain::model::ModelErrorKind;

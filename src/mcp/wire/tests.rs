@@ -6,7 +6,7 @@ use rmcp::model::{
 fn asks(pending: &mut Pending, id: i64, method: &str) {
     let request = if method == "initialize" {
         ClientRequest::InitializeRequest(InitializeRequest::new(InitializeRequestParams::new(
-            Default::default(),
+            rmcp::model::ClientCapabilities::default(),
             rmcp::model::Implementation::new("t", "1"),
         )))
     } else {
@@ -17,7 +17,9 @@ fn asks(pending: &mut Pending, id: i64, method: &str) {
 
 fn open(ids: &[i64]) -> Pending {
     let mut pending = Pending::default();
-    ids.iter().for_each(|id| asks(&mut pending, *id, "tools/call"));
+    for id in ids {
+        asks(&mut pending, *id, "tools/call");
+    }
     pending
 }
 

@@ -26,7 +26,7 @@ fn spec(id: &str, risk: Risk) -> ToolSpec {
 }
 
 fn matches(effect: Effect, rule: &str, spec: &ToolSpec, arguments: &Value, facts: &Facts) -> bool {
-    let rule = Rule::parse(effect, rule, &place()).unwrap_or_else(|p| panic!("{p:?}"));
+    let rule = Rule::parse(effect, rule, "c.toml:1", &place()).unwrap_or_else(|p| panic!("{p:?}"));
     rule.matches(&Subject { spec, arguments, origin: Origin::Native, facts, trusted_read_only: false })
 }
 
@@ -208,21 +208,23 @@ fn what_is_wrong_with_a_rule_is_named() {
         ("t(path=)", "policy.rule_dots"),
         (&"x".repeat(2_000), "policy.rule_long"),
     ] {
-        let problem = Rule::parse(Effect::Allow, rule, &place()).unwrap_err();
+        let problem = Rule::parse(Effect::Allow, rule, "c.toml:1", &place()).unwrap_err();
         assert_eq!(problem.key, key, "{rule}");
+        assert_eq!(crate::strings::lacks(&problem), Vec::<String>::new());
     }
     let homeless = Place { home: None, ..place() };
-    assert_eq!(Rule::parse(Effect::Allow, "t(path=~/x)", &homeless).unwrap_err().key, "policy.rule_home");
+    assert_eq!(Rule::parse(Effect::Allow, "t(path=~/x)", "c.toml:1", &homeless).unwrap_err().key, "policy.rule_home");
 }
 
 #[test]
 fn rules_for_tools_that_do_not_exist() {
     let mut rules = Rules::default();
     for text in ["exec_command(command=rm *)", "execute_command", "s:nothing", "*", "read_*"] {
-        rules.add(Effect::Deny, text, &place()).unwrap();
+        rules.add(Effect::Deny, text, "c.toml:1", &place()).unwrap();
     }
-    let unknown: Vec<&str> = rules.for_unknown_builtins(&["execute_command", "read_file"]).map(Rule::text).collect();
-    assert_eq!(unknown, ["exec_command(command=rm *)"]);
+    let unknown = rules.for_unknown_builtins(&["execute_command", "read_file"]);
+    let args: Vec<&str> = unknown[0].args.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!((unknown.len(), args), (1, vec!["c.toml:1", "exec_command(command=rm *)"]));
 }
 
 proptest! {
@@ -237,7 +239,7 @@ proptest! {
     fn the_strictest_rule_wins_in_any_order(order in Just(vec![Effect::Allow, Effect::Ask, Effect::Deny, Effect::Allow]).prop_shuffle(), keep in 1..4_usize) {
         let mut rules = Rules::default();
         for effect in &order[..keep] {
-            rules.add(*effect, "s:*", &place()).unwrap();
+            rules.add(*effect, "s:*", "c.toml:1", &place()).unwrap();
         }
         let spec = spec("s:t", Risk::External);
         let subject = Subject { spec: &spec, arguments: &json!({}), origin: Origin::Native, facts: &Facts::default(), trusted_read_only: true };
@@ -246,7 +248,7 @@ proptest! {
 
     #[test]
     fn reading_a_rule_never_panics(text in "[a-z:*()=,.~/\\\\é ]{0,24}") {
-        let _ = Rule::parse(Effect::Allow, &text, &place());
+        let _ = Rule::parse(Effect::Allow, &text, "c.toml:1", &place());
     }
 
     #[test]

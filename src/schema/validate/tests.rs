@@ -179,6 +179,7 @@ fn hostile_shapes_end() {
         deep = json!({ "properties": { "a": deep } });
     }
     let validator = Validator::new(&deep);
+    assert!(validator.unchecked().iter().all(|u| crate::strings::lacks(&u.phrase()).is_empty()));
     assert!(validator.unchecked().iter().any(|u| u.reason == Reason::Deep));
     assert_eq!(validator.validate(&json!({ "a": { "a": 1 } })), []);
     // Too large.

@@ -292,7 +292,7 @@ impl Sign {
         let glyphs = signs.glyphs();
         match self {
             Self::User => (glyphs.user, Role::Accent),
-            Self::Result => (glyphs.result, Role::Marker),
+            Self::Result => (glyphs.result, Role::Dim),
             Self::Error => (glyphs.bad, Role::Bad),
         }
     }

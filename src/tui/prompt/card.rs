@@ -3,6 +3,7 @@
 use super::approval::ApprovalCard;
 use super::decision::DecisionCard;
 use super::form_card::FormCard;
+use super::glyph::Hints;
 use super::link::LinkCard;
 use super::question::QuestionCard;
 use super::trust::TrustCard;
@@ -12,7 +13,6 @@ use crate::domain::prompt::{Answer, Approval, PromptKind};
 use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::theme::Role;
-use crate::tui::widget::Line;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -140,10 +140,17 @@ impl Card {
     }
 
     pub(super) fn title(&self, place: Place, look: &Look<'_>) -> Title {
-        each!(self, card => card.title(place, look))
+        match self {
+            Self::Approval(card) => card.title(place, look),
+            Self::Form(card) => card.title(place, look),
+            Self::Link(card) => card.title(place, look),
+            Self::Question(_) => QuestionCard::title(look),
+            Self::Decision(card) => card.title(place, look),
+            Self::Trust(card) => card.title(place, look),
+        }
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
+    pub(super) fn hints<'a>(&self, look: &'a Look<'a>) -> Hints<'a> {
         match self {
             Self::Approval(card) => card.hints(look),
             Self::Form(card) => card.hints(look),

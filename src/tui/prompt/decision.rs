@@ -13,7 +13,6 @@ use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::text::Row;
 use crate::tui::theme::Role;
-use crate::tui::widget::Line;
 use crate::tui::widget::input::{self, Input};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -198,20 +197,18 @@ impl DecisionCard {
         vec![(self.headline(place.left, look), Role::TitleFocused)]
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
+    pub(super) fn hints<'a>(&self, look: &'a Look<'a>) -> Hints<'a> {
         let hints = Hints::new(look);
         if self.writing == Writing::Yes {
             return hints
                 .keys("Enter", "prompt.key.send")
                 .key(Context::Composer, Command::NewLine, "prompt.key.line")
-                .key(Context::Call, Command::Escape, "prompt.key.not_yet")
-                .finish();
+                .key(Context::Call, Command::Escape, "prompt.key.not_yet");
         }
         hints
             .pair(Context::Call, [Command::Up, Command::Down], "prompt.key.choose")
             .key(Context::Call, Command::Confirm, "prompt.key.confirm")
             .key(Context::Call, Command::Escape, "prompt.key.back")
-            .finish()
     }
 
     fn rows(&self, columns: u16, look: &Look<'_>) -> Vec<Row> {

@@ -1,6 +1,6 @@
 //! The frame around what waits: one line while it is docked, title and hints around the card while it is open.
 
-use super::card::{Card, Place, Summary};
+use super::card::{Card, Place, Summary, Title};
 use super::decision::seconds_of;
 use super::glyph::{glyphs, key_name};
 use super::lines::fit;
@@ -17,6 +17,9 @@ use std::time::Duration;
 
 /// Fewest rows in which hints are still shown.
 const HINTS_FROM: u16 = 5;
+
+/// From here on a countdown is a warning.
+const SOON: Duration = Duration::from_secs(30);
 
 /// What stands in the line of hints.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +58,7 @@ pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buff
     right.push(look.strings.get("prompt.opens"), Role::Dim);
     let right = right.finish(0..0);
     // On a narrow screen the head matters more than how to open it.
-    let right_columns = if right.width + 24 > area.width { 0 } else { right.width + 1 };
+    let right_columns = if right.width + 25 > area.width { 0 } else { right.width + 1 };
     let mut row = RowBuilder::default();
     row.push(" ", Role::Text).push(g.waits, Role::Waiting).push(" ", Role::Text);
     let room = area.width.saturating_sub(right_columns + row.width() + 1);
@@ -67,10 +70,10 @@ pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buff
         row.push(g.dot, Role::Dim).push(&fit(&rest, room, g.more), Role::Dim);
     }
     row.push(" ", Role::Text);
-    rule(&mut row, area.width.saturating_sub(right_columns), Role::Border, look);
+    rule(&mut row, area.width.saturating_sub(right_columns + u16::from(right_columns > 0)), Role::Border, look);
     row.finish(0..0).draw(area, buffer, look.theme);
     if right_columns > 0 {
-        let x = area.right() - right.width;
+        let x = area.right() - right_columns;
         right.draw(Rect { x, width: right.width, height: 1, ..area }, buffer, look.theme);
     }
 }
@@ -78,7 +81,7 @@ pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buff
 /// Fills a row up to a column with the line that separates.
 fn rule(row: &mut RowBuilder, until: u16, role: Role, look: &Look<'_>) {
     let g = glyphs(look);
-    let rest = until.saturating_sub(row.width() + 1);
+    let rest = until.saturating_sub(row.width());
     // A terminal may draw the line's character two columns wide.
     let count = rest / width::of(g.rule).max(1);
     row.push(&g.rule.repeat(usize::from(count)), role);
@@ -110,10 +113,15 @@ pub(super) fn draw_open(
 }
 
 fn draw_title(card: &Card, place: Place, area: Rect, buffer: &mut Buffer, look: &Look<'_>) {
-    let right = title_right(card, place, look);
-    let right_columns = if right.width + 16 > area.width { 0 } else { right.width + u16::from(right.width > 0) };
-    let mut row = RowBuilder::default();
     let g = glyphs(look);
+    let mut right = title_right(card, place, look);
+    let columns: u16 = right.iter().map(|(text, _)| width::of(text)).sum();
+    // The right part stands whole or not at all, and leaves the title room to be known by.
+    if columns + 18 > area.width {
+        right.clear();
+    }
+    let right_columns = if right.is_empty() { 0 } else { columns + 3 };
+    let mut row = RowBuilder::default();
     row.push(g.rule, Role::BorderFocused).push(" ", Role::Text);
     for (text, role) in card.title(place, look) {
         let room = area.width.saturating_sub(right_columns + row.width() + 1);
@@ -122,29 +130,32 @@ fn draw_title(card: &Card, place: Place, area: Rect, buffer: &mut Buffer, look: 
     }
     row.push(" ", Role::Text);
     rule(&mut row, area.width.saturating_sub(right_columns), Role::BorderFocused, look);
-    row.finish(0..0).draw(area, buffer, look.theme);
-    if right_columns > 0 {
-        let x = area.right() - right.width - 1;
-        right.draw(Rect { x, width: right.width, height: 1, ..area }, buffer, look.theme);
+    if !right.is_empty() {
+        row.push(" ", Role::Text);
+        for (text, role) in &right {
+            row.push(text, *role);
+        }
+        row.push(" ", Role::Text);
+        rule(&mut row, area.width, Role::BorderFocused, look);
     }
+    row.finish(0..0).draw(area, buffer, look.theme);
 }
 
-fn title_right(card: &Card, place: Place, look: &Look<'_>) -> Row {
-    let mut row = RowBuilder::default();
+fn title_right(card: &Card, place: Place, look: &Look<'_>) -> Title {
+    let mut out = Title::new();
     if let Some(left) = place.left.filter(|_| !matches!(card, Card::Decision(_))) {
         let text = look.strings.fill("prompt.left", &[("time", &clock(left))]);
-        let role = if left < Duration::from_secs(30) { Role::Warning } else { Role::Dim };
-        row.push(&text, role);
+        out.push((text, if left < SOON { Role::Warning } else { Role::Dim }));
     }
     if place.of > 1 && !matches!(card, Card::Form(_)) {
-        if !row.is_empty() {
-            row.push(glyphs(look).dot, Role::Dim);
+        if !out.is_empty() {
+            out.push((glyphs(look).dot.to_owned(), Role::Dim));
         }
         let args = [("at", place.at.to_string()), ("count", place.of.to_string())];
         let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-        row.push(&look.strings.fill("prompt.at_of_waiting", &args), Role::Waiting);
+        out.push((look.strings.fill("prompt.at_of_waiting", &args), Role::Waiting));
     }
-    row.finish(0..0)
+    out
 }
 
 fn draw_hints(card: &Card, foot: &Foot, area: Rect, buffer: &mut Buffer, look: &Look<'_>) {
@@ -158,7 +169,7 @@ fn draw_hints(card: &Card, foot: &Foot, area: Rect, buffer: &mut Buffer, look: &
     };
     let room = area.width.saturating_sub(if right.width > 0 { right.width + 2 } else { 0 });
     let line = match foot {
-        Foot::Hints => card.hints(look),
+        Foot::Hints => card.hints(look).within(room),
         Foot::Says(text) => Line::of(text, Role::Warning),
     };
     line.fit(room, more).draw(area, buffer, look.theme);

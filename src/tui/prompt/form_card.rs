@@ -2,6 +2,7 @@
 
 use super::card::{Act, Place, Summary, Title};
 use super::form::{FormOutcome, FormView, Purpose};
+use super::glyph::Hints;
 use super::lines::first_line;
 use crate::domain::ServerName;
 use crate::domain::form::{FieldError, Form};
@@ -9,7 +10,6 @@ use crate::domain::prompt::{Answer, FormRequest};
 use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::theme::Role;
-use crate::tui::widget::Line;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -92,8 +92,8 @@ impl FormCard {
         title
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
-        self.view.hint_line(look)
+    pub(super) fn hints<'a>(&self, look: &'a Look<'a>) -> Hints<'a> {
+        self.view.hint_keys(look)
     }
 
     pub(super) fn height(&mut self, columns: u16, _: Place, look: &Look<'_>) -> u16 {

@@ -67,20 +67,20 @@ pub(super) fn key_name(look: &Look<'_>, context: Context, command: Command) -> O
     Some(label.replace('↑', "Up").replace('↓', "Down").replace('←', "Left").replace('→', "Right"))
 }
 
-/// Builds the line of hints: `Enter next · Esc cancel`.
+/// The keys that work, with what they do: `Enter next · Esc cancel`. The last one says how to leave.
 pub(super) struct Hints<'a> {
     look: &'a Look<'a>,
-    line: Line,
+    units: Vec<(String, &'a str)>,
 }
 
 impl<'a> Hints<'a> {
     pub(super) fn new(look: &'a Look<'a>) -> Self {
-        Self { look, line: Line::new() }
+        Self { look, units: Vec::new() }
     }
 
     /// Adds a command's key with what it does; nothing where the command has no key.
     #[must_use]
-    pub(super) fn key(self, context: Context, command: Command, text: &str) -> Self {
+    pub(super) fn key(self, context: Context, command: Command, text: &'a str) -> Self {
         match key_name(self.look, context, command) {
             Some(name) => self.keys(&name, text),
             None => self,
@@ -89,7 +89,7 @@ impl<'a> Hints<'a> {
 
     /// Adds two keys with what they do together: `←→ choose`.
     #[must_use]
-    pub(super) fn pair(self, context: Context, commands: [Command; 2], text: &str) -> Self {
+    pub(super) fn pair(self, context: Context, commands: [Command; 2], text: &'a str) -> Self {
         let [one, two] = commands.map(|command| key_name(self.look, context, command));
         let name = match (one, two) {
             (Some(one), Some(two)) if one.chars().count() == 1 && two.chars().count() == 1 => format!("{one}{two}"),
@@ -102,15 +102,37 @@ impl<'a> Hints<'a> {
 
     /// Adds keys that no keymap names.
     #[must_use]
-    pub(super) fn keys(mut self, keys: &str, text: &str) -> Self {
-        if !self.line.is_empty() {
-            self.line.push(glyphs(self.look).dot, Role::Dim);
-        }
-        self.line.push(keys, Role::Key).push(" ", Role::Dim).push(self.look.strings.get(text), Role::Dim);
+    pub(super) fn keys(mut self, keys: &str, text: &'a str) -> Self {
+        self.units.push((keys.to_owned(), self.look.strings.get(text)));
         self
     }
 
+    /// All of them.
     pub(super) fn finish(self) -> Line {
-        self.line
+        self.within(u16::MAX)
+    }
+
+    /// The first ones and the last, as many as fit whole.
+    pub(super) fn within(&self, columns: u16) -> Line {
+        let mut keep = self.units.len();
+        loop {
+            let line = self.line(keep);
+            if line.width() <= columns || keep <= 1 {
+                return line;
+            }
+            keep -= 1;
+        }
+    }
+
+    fn line(&self, keep: usize) -> Line {
+        let mut line = Line::new();
+        let first = self.units.iter().take(keep.saturating_sub(1));
+        for (keys, text) in first.chain(self.units.last()) {
+            if !line.is_empty() {
+                line.push(glyphs(self.look).dot, Role::Dim);
+            }
+            line.push(keys, Role::Key).push(" ", Role::Dim).push(text, Role::Dim);
+        }
+        line
     }
 }

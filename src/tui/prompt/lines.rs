@@ -62,12 +62,13 @@ impl Lines {
         let columns = first.iter().map(|(text, _)| width::of(text)).sum();
         let rest: Vec<(Box<str>, Paint)> = vec![(blanks(columns).into(), Paint::default())];
         for line in logical(pieces) {
-            let frame = Frame { width: self.width, first, rest: rest.clone(), ..Frame::plain(self.width) };
+            let frame =
+                Frame { width: self.width, first: first.clone(), rest: rest.clone(), ..Frame::plain(self.width) };
             match how {
                 Break::Words => wrap(&line, &frame, 0, &mut self.rows),
                 Break::Anywhere => anywhere(&line, &frame, &mut self.rows),
             }
-            first = rest.clone();
+            first.clone_from(&rest);
         }
     }
 

@@ -3,11 +3,12 @@
 //! The whole URL is shown, its host highlighted, with what about it deserves a second look.
 
 use super::card::{Act, Place, Summary, Title};
-use super::glyph::glyphs;
+use super::glyph::{Hints, glyphs};
 use super::lines::{Break, Lines, Piece, first_line};
 use super::menu::{Choice, Menu, Picked, Trigger};
 use super::page::Page;
 use super::panel;
+use crate::domain::ServerName;
 use crate::domain::prompt::{Answer, LinkRequest};
 use crate::tui::command::Command;
 use crate::tui::keymap::Context;
@@ -15,7 +16,6 @@ use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::text::Row;
 use crate::tui::theme::{Paint, Role};
-use crate::tui::widget::Line;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -90,7 +90,7 @@ impl Target {
         }
         match url.host() {
             Some(Host::Domain(name)) if name.split('.').any(|label| label.starts_with("xn--")) => {
-                odd.push(Odd::Disguised)
+                odd.push(Odd::Disguised);
             }
             Some(Host::Ipv4(_) | Host::Ipv6(_)) if !local => odd.push(Odd::Address),
             _ => {}
@@ -140,6 +140,10 @@ impl LinkCard {
         card
     }
 
+    pub(super) fn server(&self) -> &ServerName {
+        &self.request.server
+    }
+
     fn ways(&self) -> Vec<Way> {
         let open = self.target.can_open.then_some(Way::Open);
         open.into_iter().chain([Way::Copy, Way::Done, Way::Decline, Way::Cancel]).collect()
@@ -167,7 +171,9 @@ impl LinkCard {
         match self.menu.key(key, &self.choices(look), look) {
             Picked::Moved => Act::Consumed,
             Picked::Taken(index) => {
-                self.menu.highlight(index);
+                // Whatever was done, the next thing to say is *done*.
+                let done = self.ways().iter().position(|way| *way == Way::Done);
+                self.menu.highlight(done.unwrap_or(index));
                 self.take(self.ways()[index])
             }
             Picked::Ignored if key.code == KeyCode::Esc => Act::Answer(Answer::Cancel),
@@ -200,12 +206,11 @@ impl LinkCard {
         vec![(self.summary(place, look).head, Role::TitleFocused)]
     }
 
-    pub(super) fn hints(look: &Look<'_>) -> Line {
-        super::glyph::Hints::new(look)
+    pub(super) fn hints<'a>(look: &'a Look<'a>) -> Hints<'a> {
+        Hints::new(look)
             .pair(Context::Call, [Command::Up, Command::Down], "prompt.key.choose")
             .key(Context::Call, Command::Confirm, "prompt.key.confirm")
             .key(Context::Form, Command::Escape, "form.key.cancel")
-            .finish()
     }
 
     fn rows(&self, columns: u16, look: &Look<'_>) -> Vec<Row> {

@@ -107,12 +107,7 @@ impl Prompts {
         let ran_out = why == Closed::Expired;
         let Some(entry) = self.queue.close(id, now) else { return Vec::new() };
         let says = match why {
-            Closed::Answered { answer } => {
-                if answer == Answer::Cancel {
-                    self.queue.keep(&entry.card);
-                }
-                Phrase::new("prompt.ended.answered")
-            }
+            Closed::Answered { .. } => Phrase::new("prompt.ended.answered"),
             Closed::Expired => {
                 self.queue.keep(&entry.card);
                 expired(&entry.card)
@@ -253,6 +248,12 @@ impl Prompts {
         if !self.admits(key, now) {
             return Outcome::Consumed;
         }
+        if answer == Answer::Cancel
+            && let Some(entry) = self.queue.get(id)
+        {
+            let card = entry.card.clone();
+            self.queue.keep(&card);
+        }
         self.queue.answer(id, now);
         let effects = vec![Effect::Op(Op::Answer { prompt: id, answer })];
         self.open = None;
@@ -286,8 +287,7 @@ impl Prompts {
         }
         let is_form = matches!(entry.card, Card::Form(_));
         let leaves = match (key.code, is_form) {
-            (KeyCode::Esc, _) => true,
-            (KeyCode::Enter, false) => true,
+            (KeyCode::Esc, _) | (KeyCode::Enter, false) => true,
             (_, false) => false,
             (_, true) => {
                 let place = Place { id: entry.id, at: 1, of: 1, left: None };
@@ -404,6 +404,7 @@ fn is_global(key: KeyEvent, look: &Look<'_>) -> bool {
 fn expired(card: &Card) -> Phrase {
     match card {
         Card::Form(card) => Phrase::new("prompt.ended.expired_form").with("server", card.server()),
+        Card::Link(card) => Phrase::new("prompt.ended.expired_link").with("server", card.server()),
         Card::Decision(_) => Phrase::new("prompt.ended.went_on"),
         _ => Phrase::new("prompt.ended.expired"),
     }

@@ -13,7 +13,6 @@ use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::text::Row;
 use crate::tui::theme::{Paint, Role};
-use crate::tui::widget::Line;
 use crate::tui::widget::input::{self, Input, Typed};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -74,13 +73,11 @@ impl QuestionCard {
             KeyCode::BackTab => self.go(self.at.saturating_sub(1)),
             KeyCode::Char(c) if plain => {
                 let index = c.to_digit(10).and_then(|n| (n as usize).checked_sub(1));
-                match index.filter(|index| *index < self.question.options.len()) {
-                    Some(index) => self.go(index),
-                    None => {
-                        self.go(usize::MAX);
-                        self.write(key, look)
-                    }
+                if let Some(index) = index.filter(|index| *index < self.question.options.len()) {
+                    return self.go(index);
                 }
+                self.go(usize::MAX);
+                self.write(key, look)
             }
             _ if look.keymap.find(Context::Global, key).is_some() => Act::Ignored,
             _ => Act::Consumed,
@@ -118,11 +115,11 @@ impl QuestionCard {
         }
     }
 
-    pub(super) fn title(&self, _: Place, look: &Look<'_>) -> Title {
+    pub(super) fn title(look: &Look<'_>) -> Title {
         vec![(look.strings.get("prompt.question.asks").to_owned(), Role::TitleFocused)]
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
+    pub(super) fn hints<'a>(&self, look: &'a Look<'a>) -> Hints<'a> {
         let hints = Hints::new(look);
         let hints = if self.question.options.is_empty() {
             hints
@@ -135,7 +132,7 @@ impl QuestionCard {
         } else {
             hints.keys("a-z", "prompt.key.other")
         };
-        hints.key(Context::Call, Command::Escape, "prompt.key.back").finish()
+        hints.key(Context::Call, Command::Escape, "prompt.key.back")
     }
 
     /// The rows, and which of them belong to the highlighted option.

@@ -13,7 +13,6 @@ use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::text::{Row, sanitize, width};
 use crate::tui::theme::{Paint, Role};
-use crate::tui::widget::Line;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -75,12 +74,11 @@ impl TrustCard {
         vec![(self.summary(place, look).head, Role::TitleFocused)]
     }
 
-    pub(super) fn hints(look: &Look<'_>) -> Line {
+    pub(super) fn hints<'a>(look: &'a Look<'a>) -> Hints<'a> {
         Hints::new(look)
             .pair(Context::Call, [Command::Up, Command::Down], "prompt.key.choose")
             .key(Context::Call, Command::Confirm, "prompt.key.confirm")
             .key(Context::Call, Command::Escape, "prompt.key.back")
-            .finish()
     }
 
     fn rows(&self, columns: u16, look: &Look<'_>) -> Vec<Row> {

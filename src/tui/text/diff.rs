@@ -67,17 +67,18 @@ fn lines(diff: &FileDiff) -> impl Iterator<Item = Line<'_>> {
     hunks.chain((diff.omitted > 0).then_some(Line::Omitted(diff.omitted)))
 }
 
-/// The line at the same place of the neighbouring block of removed or added lines, where both blocks are equally long.
+/// The line at the same place of the neighbouring block of removed or added lines.
 fn counterpart(hunk: &[DiffLine], at: usize) -> Option<&DiffLine> {
     let sign = hunk[at].sign;
-    let block = |sign: char, from: usize| hunk[from..].iter().take_while(|line| line.sign == sign).count();
     let start = hunk[..at].iter().rposition(|line| line.sign != sign).map_or(0, |before| before + 1);
-    let length = block(sign, start);
     match sign {
-        '-' if block('+', start + length) == length => hunk.get(at + length),
+        '-' => {
+            let end = at + hunk[at..].iter().take_while(|line| line.sign == '-').count();
+            hunk.get(end + at - start).filter(|_| hunk[end..=end + at - start].iter().all(|line| line.sign == '+'))
+        }
         '+' => {
             let removed = hunk[..start].iter().rev().take_while(|line| line.sign == '-').count();
-            (removed == length).then(|| &hunk[at - length])
+            (at - start < removed).then(|| &hunk[start - removed + (at - start)])
         }
         _ => None,
     }

@@ -6,6 +6,7 @@ use crate::tui::cell::{Body, Fold, Shown};
 /// The source text from one row to another, whole rows. Of what is no text (a call's head, a diff) the rows as they are shown.
 pub(super) fn between(walk: &mut Walk<'_, '_>, from: Spot, to: Spot) -> String {
     let mut out = String::new();
+    let mut written = from.entry;
     for entry in from.entry..=to.entry {
         let parts = walk.parts(entry).len();
         let first = if entry == from.entry { from.part } else { 0 };
@@ -16,12 +17,10 @@ pub(super) fn between(walk: &mut Walk<'_, '_>, from: Spot, to: Spot) -> String {
             let text = piece(walk, entry, part, start.then_some(from), end.then_some(to));
             if !text.is_empty() {
                 if !out.is_empty() {
-                    out.push('\n');
+                    // Entries are told apart.
+                    out.push_str(if entry == written { "\n" } else { "\n\n" });
                 }
-                // Entries are told apart.
-                if part == first && entry > from.entry && !out.is_empty() {
-                    out.push('\n');
-                }
+                written = entry;
                 out.push_str(text.trim_end_matches('\n'));
             }
         }
@@ -45,11 +44,20 @@ fn piece(walk: &mut Walk<'_, '_>, entry: usize, part: usize, from: Option<Spot>,
         for (row, line) in rows.iter().enumerate() {
             let spot = Spot { block, row, ..start };
             if from.is_none_or(|from| spot >= from) && to.is_none_or(|to| spot <= to) {
-                lines.push(line.text.trim_end().to_owned());
+                lines.push(close_up(line.text.trim_end()));
             }
         }
     }
     lines.join("\n")
+}
+
+/// What stood at the two ends of a row, with two spaces between.
+fn close_up(line: &str) -> String {
+    let start = line.len() - line.trim_start().len();
+    match line[start..].find("   ") {
+        Some(gap) => format!("{}  {}", &line[..start + gap], line[start + gap..].trim_start()),
+        None => line.to_owned(),
+    }
 }
 
 /// The source of a part, if it is laid out from it.

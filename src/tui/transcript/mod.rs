@@ -20,3 +20,6 @@ pub use plain::plain;
 pub use store::{Place, SlotId, Store};
 pub use terms::{Attention, Below, Direction, Drawn, Filter, Found, Scroll};
 pub use view::View;
+
+#[cfg(test)]
+mod tests;

@@ -75,11 +75,11 @@ impl Picture<'_> {
     /// The mark beside the current entry; answers where the caret stands.
     pub fn cursor(&self, cursor: Option<Spot>, buffer: &mut Buffer) -> Option<Position> {
         let cursor = cursor?;
-        let style = self.theme.style(Role::Accent);
         let mut caret = None;
         for (y, line) in self.lines.iter().enumerate() {
             let area = self.at(y);
             if line.spot.entry == cursor.entry && !line.is_lead() {
+                let style = self.theme.style(if line.spot == cursor { Role::Accent } else { Role::Marker });
                 width::put(buffer, area.x, area.y, self.signs.glyphs().current, 1, style);
             }
             if line.spot == cursor {

@@ -90,6 +90,16 @@ impl View {
         self.layouts.count_rows()
     }
 
+    #[cfg(test)]
+    pub(super) fn folds(&self) -> HashMap<SlotId, Fold> {
+        self.folds.clone()
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_folds(&mut self, folds: HashMap<SlotId, Fold>) {
+        self.folds = folds;
+    }
+
     /// Takes in entries that are new. Answers whether there is a window to move in: something was drawn before.
     fn sync(&mut self, store: &Store) -> bool {
         if self.generation != store.generation() {
@@ -273,7 +283,7 @@ impl View {
         Some(id)
     }
 
-    /// Opens or folds the current entry; the row it begins with stays where it is. Folds belong to the view: a thought folded in the timeline stays
+    /// Opens or folds the current entry; the row it begins with stays where it is, or goes up as far as the rest needs room. Folds belong to the view: a thought folded in the timeline stays
     /// open in its own pane. Answers whether there was something to open or fold.
     pub fn toggle(&mut self, store: &Store, look: &Look<'_>) -> bool {
         if !self.sync(store) {

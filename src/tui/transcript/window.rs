@@ -138,12 +138,20 @@ impl Window {
         None
     }
 
-    /// The cursor goes to the head of an entry, which stands so many rows below the first of the window.
+    /// The cursor goes to the head of an entry, which stands so many rows below the first of the window, or higher if its end would be out of sight.
     pub fn hold_head(&mut self, entry: usize, rows_above: usize, walk: &mut Walk<'_, '_>) {
-        if let Some(head) = walk.head(entry) {
-            let top = walk.up(head, rows_above).0;
-            self.stand_at(top, head, walk);
+        let Some(head) = walk.head(entry) else { return };
+        let mut at = head;
+        let mut rows = 1;
+        while rows < self.height {
+            let (next, moved) = walk.down(at, 1);
+            if moved == 0 || next.entry != entry {
+                break;
+            }
+            (at, rows) = (next, rows + 1);
         }
+        let top = walk.up(head, rows_above.min(self.height.saturating_sub(rows))).0;
+        self.stand_at(top, head, walk);
     }
 
     /// The cursor's row as it was last known; `None` is the last row.

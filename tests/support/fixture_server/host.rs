@@ -19,6 +19,7 @@ pub fn run(state_dir: &str, count: usize) -> ExitCode {
         roots: Vec::new(),
         version: "0".into(),
         guard: Guard::start(&exe),
+        redactor: mcpane::redact::Redactor::default(),
         tap: None,
     };
     let mcp = Mcp::new(options, move |signal| drop(tx.send(signal)));

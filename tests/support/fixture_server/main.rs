@@ -12,13 +12,14 @@
 //! | `--version REV` | answers `initialize` with this revision |
 //! | `--style plain\|bare\|batch\|string-id\|crlf\|bom` | how every message is written; `bare` leaves `jsonrpc` out |
 //! | `--list ok\|never\|error\|die\|loop\|pages\|malformed\|hostile\|many` | what `tools/list` gives |
-//! | `--grandchild` | starts a process that ignores TERM, HUP and INT; its pid is appended to the file `$FIXTURE_PIDS` |
+//! | `--grandchild` | starts a process in a group of its own that ignores TERM, HUP and INT; its pid is appended to the file `$FIXTURE_PIDS` |
 //! | `--linger` | lives on when its standard input ends |
 //!
 //! Its own pid is the first line of `$FIXTURE_PIDS`; every line it receives is appended to `$FIXTURE_RECORD`.
 //! First words instead of options: `guard` (mcpane's guard process), `demo-server` (mcpane's), `host STATE_DIR COUNT` (a host with servers) and
 //! `hold COUNT` (a holder of a guard with process groups), both to be killed.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+// The children that are left running are the point.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::zombie_processes)]
 
 mod host;
 mod tools;
@@ -26,6 +27,7 @@ mod tools;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
+use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -55,6 +57,8 @@ struct Server {
     running: Mutex<HashMap<String, Arc<AtomicBool>>>,
     /// Tools that appeared later.
     added: AtomicBool,
+    /// Standard input is no longer read, and stays open.
+    deaf: AtomicBool,
 }
 
 fn main() -> ExitCode {
@@ -93,7 +97,13 @@ fn main() -> ExitCode {
     append("FIXTURE_PIDS", &std::process::id().to_string());
     if grandchild {
         let script = r#"trap "" TERM HUP INT; echo $$ >> "$FIXTURE_PIDS"; while :; do sleep 1; done"#;
-        std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let mut child = std::process::Command::new("sh");
+        child.args(["-c", script]);
+        // In a group of its own, as a shell with job control starts its children. Only Linux tells which session it is of.
+        if cfg!(target_os = "linux") {
+            child.process_group(0);
+        }
+        child.spawn().unwrap();
     }
     serve(options)
 }
@@ -107,6 +117,7 @@ fn serve(options: Options) -> ExitCode {
         next: AtomicI64::new(1000),
         running: Mutex::default(),
         added: AtomicBool::new(false),
+        deaf: AtomicBool::new(false),
     });
     if server.options.banner {
         server.raw(b"Fixture server v1 (c) nobody\n\x1b[32mready\x1b[0m on stdio\n{\"level\":\"info\",\"msg\":\"not rpc\"}\n\xff\xfe\n\n");
@@ -116,9 +127,12 @@ fn serve(options: Options) -> ExitCode {
         append("FIXTURE_RECORD", &line);
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         server.receive(message);
+        while server.deaf.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_secs(1));
+        }
     }
-    while linger {
-        std::thread::sleep(Duration::from_secs(1));
+    if linger {
+        std::thread::sleep(Duration::from_secs(3600));
     }
     ExitCode::SUCCESS
 }

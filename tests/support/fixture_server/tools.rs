@@ -2,6 +2,7 @@
 
 use super::{Server, object};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -189,13 +190,10 @@ fn fault(server: &Server, id: &Value, arguments: &Value) {
             std::process::Command::new("sh").args(["-c", "sleep 1000"]).spawn().unwrap();
             std::process::exit(9);
         }
+        // Written at once: a line of another thread must not end it.
         "long_line" => {
-            let piece = vec![b'x'; 1024 * 1024];
-            server.raw(br#"{"jsonrpc":"2.0","id":0,"result":{"content":[{"type":"text","text":""#);
-            for _ in 0..arguments["mib"].as_u64().unwrap_or(33) {
-                server.raw(&piece);
-            }
-            server.raw(b"\"}]}}\n");
+            let bytes = usize::try_from(arguments["mib"].as_u64().unwrap_or(33)).unwrap() * 1024 * 1024;
+            server.answer(id, text("x".repeat(bytes)));
         }
         "idless_error" => server.send(json!({ "id": null, "error": { "code": -32700, "message": "Parse error" } })),
         "wrong_id" => server.answer(&json!(987_654), text("for nobody")),
@@ -208,6 +206,16 @@ fn fault(server: &Server, id: &Value, arguments: &Value) {
         "code_text" => server.send(json!({ "id": id, "error": { "code": "EBUSY", "message": "busy" } })),
         "no_message" => server.send(json!({ "id": id, "error": { "code": -32050 } })),
         "neither" => server.send(json!({ "id": id })),
+        "stderr_flood" => {
+            let line = format!("{}\n", "e".repeat(99));
+            let flood = line.repeat(50_000);
+            std::io::stderr().write_all(flood.as_bytes()).unwrap();
+            server.answer(id, text("flooded"));
+        }
+        "deafen" => {
+            server.deaf.store(true, Ordering::SeqCst);
+            server.answer(id, text("reading no more"));
+        }
         "error" => server.error(id, -32050, "it broke"),
         "tool_error" => server.answer(id, json!({ "content": [{ "type": "text", "text": "no such city" }], "isError": true })),
         "split" => {

@@ -5,9 +5,13 @@ use crate::tools::scene::Limits;
 use std::time::{Duration, Instant};
 
 fn is_running(pid: &str) -> bool {
-    // A process that ended but was not waited for by init yet is a zombie, and counts as ended.
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z')))
+    if cfg!(target_os = "linux") {
+        // A process that ended but was not waited for by init yet is a zombie, and counts as ended.
+        return std::fs::read_to_string(format!("/proc/{pid}/stat"))
+            .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z')));
+    }
+    let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }
 
 async fn until(what: &str, check: impl Fn() -> bool) {

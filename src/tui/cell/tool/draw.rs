@@ -140,7 +140,7 @@ fn summary(tool: &Tool, ctx: &Ctx<'_>) -> Vec<Row> {
     }
     if let Some(command) = tool.command() {
         let mut builder = RowBuilder::default();
-        builder.push("$ ", Role::Marker);
+        builder.push("$ ", Role::Dim);
         let first = sanitize::line(command.lines().next().unwrap_or_default());
         builder.push_cut(&first, ctx.width.saturating_sub(2), glyphs.more, Role::Value);
         return vec![builder.finish(0..0)];
@@ -187,7 +187,7 @@ fn result_line(tool: &Tool, shown: Shown, ctx: &Ctx<'_>) -> Vec<Row> {
     let end = text.char_indices().nth(400).map_or(text.len(), |(at, _)| at);
     let mut builder = RowBuilder::default();
     let role = if bad { Role::Bad } else { Role::Text };
-    builder.push(glyphs.result, Role::Marker).push(" ", Role::Text);
+    builder.push(glyphs.result, Role::Dim).push(" ", Role::Text);
     let text = sanitize::line(&text[..end]);
     vec![split_row(builder, (&text, role.into()), (&count, Role::Dim.into()), glyphs.more, ctx.width)]
 }
@@ -254,7 +254,7 @@ fn command(tool: &Tool, ctx: &Ctx<'_>) -> Vec<Row> {
     };
     let mut frame = Frame {
         width: ctx.width,
-        first: vec![("$ ".into(), Role::Marker.into())],
+        first: vec![("$ ".into(), Role::Dim.into())],
         rest: vec![("  ".into(), Role::Text.into())],
         ..Frame::default()
     };

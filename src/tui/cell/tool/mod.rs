@@ -324,7 +324,7 @@ impl Tool {
         for (i, argument) in self.arguments.iter().enumerate() {
             // A diff says what is written, a preview which command is run: not twice.
             if self.command().is_some_and(|command| command == argument.value)
-                || (diff.is_some() && !argument.is_short())
+                || diff.is_some_and(|diff| !argument.is_short() || argument.value == diff.path)
             {
                 continue;
             }

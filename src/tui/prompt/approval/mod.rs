@@ -24,7 +24,6 @@ use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::text::Row;
 use crate::tui::theme::Role;
-use crate::tui::widget::Line;
 use crate::tui::widget::input::{Input, Lines};
 use body::Bodies;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -235,9 +234,9 @@ impl ApprovalCard {
 
     /// The form over the arguments as they stand; what was typed before and not sent is still in it.
     fn open_form(&mut self) {
-        let arguments = self.approval.call.arguments.as_object().cloned().unwrap_or_default();
         if self.form.is_none() {
-            self.form = Some(FormView::new(self.approval.form.clone(), &arguments, Purpose::Arguments));
+            let values = self.approval.form.values_of(&self.approval.call.arguments);
+            self.form = Some(FormView::new(self.approval.form.clone(), &values, Purpose::Arguments));
         }
         if let Some(form) = self.form.as_mut().filter(|_| !self.approval.problems.is_empty()) {
             form.refuse(&self.approval.problems);
@@ -262,7 +261,7 @@ impl ApprovalCard {
     fn amended(&mut self, values: Map<String, Value>, place: Place) -> Act {
         self.form = None;
         self.back();
-        let arguments = Value::Object(values);
+        let arguments = self.approval.form.value_of(values);
         if arguments == self.approval.call.arguments {
             return Act::Turned;
         }
@@ -318,9 +317,9 @@ impl ApprovalCard {
         title
     }
 
-    pub(super) fn hints(&self, look: &Look<'_>) -> Line {
+    pub(super) fn hints<'a>(&self, look: &'a Look<'a>) -> Hints<'a> {
         let hints = Hints::new(look);
-        let escape = |hints: Hints<'_>, text| hints.key(Context::Call, Command::Escape, text).finish();
+        let escape = |hints: Hints<'a>, text| hints.key(Context::Call, Command::Escape, text);
         match self.mode {
             Mode::Choose => {
                 let hints = hints.pair(Context::Call, [Command::Up, Command::Down], "prompt.key.choose").key(
@@ -341,7 +340,10 @@ impl ApprovalCard {
                     .key(Context::Composer, Command::Editor, "prompt.key.editor");
                 escape(hints, "prompt.key.not_yet")
             }
-            Mode::Edit => self.form.as_ref().map_or_else(Line::new, |form| form.hint_line(look)),
+            Mode::Edit => match &self.form {
+                Some(form) => form.hint_keys(look),
+                None => hints,
+            },
         }
     }
 

@@ -74,8 +74,10 @@ pub(super) fn kind(approval: &Approval, look: &Look<'_>) -> String {
         Risk::Command => Some("prompt.kind.runs"),
         Risk::Question | Risk::External => None,
     };
-    let does = does.map(|key| format!(", {}", strings.get(key))).unwrap_or_default();
-    format!("({owner}{does})")
+    match does {
+        Some(key) => strings.fill("prompt.kind.both", &[("owner", &owner), ("does", strings.get(key))]),
+        None => strings.fill("prompt.kind.one", &[("owner", &owner)]),
+    }
 }
 
 /// What the server says its tool does.

@@ -66,7 +66,8 @@ pub(super) fn draw(
         }
         let here = focused == Some(button);
         if here {
-            caret = Some(Position::new(area.x + row.width() + 1, area.y));
+            let x = (area.x + row.width() + 1).min(area.right().saturating_sub(1));
+            caret = Some(Position::new(x, area.y));
         }
         let (frame, name) = if here { (Role::Accent, Role::Selected) } else { (Role::Dim, Role::Text) };
         row.push(g.open, frame).push(text, name).push(g.close, frame);

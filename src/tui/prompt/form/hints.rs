@@ -6,10 +6,9 @@ use crate::tui::command::Command;
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::prompt::glyph::Hints;
-use crate::tui::widget::Line;
 
 /// The hints for the focused control, or for a button.
-pub(super) fn of(focused: Option<&Control>, purpose: Purpose, look: &Look<'_>) -> Line {
+pub(super) fn of<'a>(focused: Option<&Control>, purpose: Purpose, look: &'a Look<'a>) -> Hints<'a> {
     let sideways = [Command::ChoiceLeft, Command::ChoiceRight];
     let hints = Hints::new(look);
     let hints = match focused {
@@ -45,5 +44,5 @@ pub(super) fn of(focused: Option<&Control>, purpose: Purpose, look: &Look<'_>) -
         Purpose::Elicit => hints.key(Context::Form, Command::Decline, "form.key.decline"),
         Purpose::Arguments | Purpose::Run => hints,
     };
-    hints.key(Context::Form, Command::Escape, escape).finish()
+    hints.key(Context::Form, Command::Escape, escape)
 }

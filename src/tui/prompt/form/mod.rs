@@ -16,7 +16,7 @@ mod sheet;
 mod tree;
 pub(in crate::tui) mod words;
 
-use super::glyph::glyphs;
+use super::glyph::{Hints, glyphs};
 use super::page::Page;
 use crate::domain::form::{FieldError, Form};
 use crate::tui::command::Command;
@@ -204,7 +204,6 @@ impl FormView {
             },
             (Some(Command::ChoiceLeft), _) => self.step_among_buttons(-1),
             (Some(Command::ChoiceRight), _) => self.step_among_buttons(1),
-            (Some(Command::Down), _) => FormOutcome::Consumed,
             (Some(Command::Up), _) => self.leave_buttons(),
             (None, KeyCode::PageUp) => self.turn(-1),
             (None, KeyCode::PageDown) => self.turn(1),
@@ -292,9 +291,9 @@ impl FormView {
     /// Goes round fields and buttons.
     fn step(&mut self, by: isize) -> FormOutcome {
         let stops = self.stops();
-        let count = stops.len() as isize;
-        let next = (self.at(&stops) as isize + by).rem_euclid(count.max(1));
-        self.go(stops.get(next as usize).copied())
+        let count = stops.len();
+        let next = (self.at(&stops) + count.saturating_add_signed(by)) % count.max(1);
+        self.go(stops.get(next).copied())
     }
 
     fn step_without_wrap(&mut self, by: isize) -> FormOutcome {
@@ -430,6 +429,10 @@ impl FormView {
 
     /// The keys that work now, for a footer: `Enter next · ←→ choose · …`.
     pub fn hint_line(&self, look: &Look<'_>) -> Line {
+        self.hint_keys(look).finish()
+    }
+
+    pub(super) fn hint_keys<'a>(&self, look: &'a Look<'a>) -> Hints<'a> {
         hints::of(self.focused_field().map(|index| &self.tree.entries[index].control), self.purpose, look)
     }
 }

@@ -1,5 +1,7 @@
 //! The fields of a form, groups flattened, with what was put into each; and the answer they make together.
 //!
+//! A group that need not be there takes part only if something was put into it: the defaults of its fields alone do not bring it in.
+//!
 //! **Invariants:** a value that was not touched is answered exactly as it was given; an optional field left empty is not in the answer; a map
 //! leaves [`Tree::answer`] only if every field in it is good.
 
@@ -8,6 +10,15 @@ use super::field::{Control, Group};
 use crate::domain::form::check::check_value;
 use crate::domain::form::{Field, FieldError, FieldKind, Form};
 use serde_json::{Map, Value};
+
+/// Where the value of a field comes from that was not touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// It is part of the values the form was made with.
+    Yes,
+    /// It is the field's default, or there is none.
+    No,
+}
 
 /// One field, or the heading of a group.
 #[derive(Debug, Clone)]
@@ -20,6 +31,7 @@ pub(super) struct Entry {
     pub control: Control,
     /// The value it came with.
     original: Option<Value>,
+    given: Given,
     pub touched: bool,
     /// What is shown to be wrong with it.
     pub error: Option<FieldError>,
@@ -31,7 +43,11 @@ impl Entry {
     }
 
     fn is_filled(&self) -> bool {
-        if self.touched { !self.control.is_empty() } else { self.original.is_some() }
+        match self.given {
+            _ if self.touched => !self.control.is_empty(),
+            Given::Yes => self.original.as_ref().is_some_and(|value| !value.is_null()),
+            Given::No => false,
+        }
     }
 
     /// Its value, checked. `None` where it has none.
@@ -42,6 +58,8 @@ impl Entry {
         };
         match value {
             Some(value) => check_value(&self.field, &value).map(|()| Some(value)),
+            // What must be there and may be null is null when it is left empty.
+            None if self.field.default == Some(Value::Null) => Ok(Some(Value::Null)),
             None if self.field.required => Err(FieldError::Required),
             None => Ok(None),
         }
@@ -78,6 +96,7 @@ impl Tree {
                 parent,
                 control,
                 original: original.clone(),
+                given: if values.contains_key(&field.name) { Given::Yes } else { Given::No },
                 touched: false,
                 error: None,
             });

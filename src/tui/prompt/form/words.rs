@@ -61,7 +61,7 @@ pub(super) fn label(field: &Field, look: &Look<'_>) -> String {
         look.strings.get("form.value").clone_into(&mut label);
     }
     if let Some(range) = count_range(field, look) {
-        label.push_str(&format!(" ({range})"));
+        label = format!("{label} ({range})");
     }
     if field.required {
         label.push_str(" *");

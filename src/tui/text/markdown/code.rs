@@ -108,9 +108,15 @@ impl Code<'_> {
             wrap(&[span], &frame, self.at, out);
             frame.first.clone_from(&frame.rest);
         }
+        let prefixes = frame.rest.len();
         for (line, at) in self.lines(tints, from) {
+            // What is wrapped goes on below where its line begins.
+            let indent = line.iter().flat_map(|span| span.text.chars()).take_while(|&c| c == ' ').count();
+            frame.rest.truncate(prefixes);
+            frame.rest.push((" ".repeat(indent.min(usize::from(frame.width) / 2)).into(), Role::CodeBlock.into()));
             wrap(&line, &frame, at, out);
             frame.first.clone_from(&frame.rest);
+            frame.first.truncate(prefixes);
         }
     }
 

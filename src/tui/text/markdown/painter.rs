@@ -239,6 +239,11 @@ impl<'s, 'd> Painter<'s, 'd> {
             }
             TagEnd::Image => {
                 self.roles.pop();
+                // Without a description the word stands alone.
+                let alone = self.links.last().is_some_and(|link| self.line.len() == link.from + 1);
+                if let Some(word) = self.line.last_mut().filter(|_| alone) {
+                    word.text = word.text.trim_end().to_owned().into();
+                }
                 self.text("]".into(), Role::Dim.into(), &(range.end..range.end));
                 self.end_link(range);
             }
@@ -288,7 +293,7 @@ impl<'s, 'd> Painter<'s, 'd> {
             _ => format!("{} ", self.glyphs.bullets[depth % self.glyphs.bullets.len()]),
         };
         let columns = crate::tui::text::width::of(&marker);
-        self.holders.push(Holder::Item { marker: Some((marker.into(), Role::Marker)), columns });
+        self.holders.push(Holder::Item { marker: Some((marker.into(), Role::Dim)), columns });
         self.before.push(None);
     }
 
@@ -304,7 +309,7 @@ impl<'s, 'd> Painter<'s, 'd> {
     }
 
     fn task(&mut self, done: bool) {
-        let (sign, role) = if done { (self.glyphs.done, Role::Good) } else { (self.glyphs.todo, Role::Marker) };
+        let (sign, role) = if done { (self.glyphs.done, Role::Good) } else { (self.glyphs.todo, Role::Dim) };
         if let Some(Holder::Item { marker: marker @ Some(_), columns }) = self.holders.last_mut() {
             let sign = format!("{sign} ");
             *columns = crate::tui::text::width::of(&sign);

@@ -12,6 +12,7 @@ use super::Purpose;
 use crate::domain::form::{Field, FieldError, FieldKind};
 use crate::tui::command::Command;
 use crate::tui::look::Look;
+use crate::tui::widget::input::Typed;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -28,6 +29,16 @@ pub(super) enum Reaction {
     Moved,
     /// Taken; the value is another one.
     Changed,
+}
+
+impl From<Typed> for Reaction {
+    fn from(typed: Typed) -> Self {
+        match typed {
+            Typed::Ignored => Self::Ignored,
+            Typed::Moved => Self::Moved,
+            Typed::Changed => Self::Changed,
+        }
+    }
 }
 
 /// A key with what the form's keymap makes of it.

@@ -5,7 +5,7 @@ use crate::domain::form::check::{check_text, text_of};
 use crate::domain::form::{Field, FieldError};
 use crate::tui::look::Look;
 use crate::tui::prompt::form::boxed;
-use crate::tui::widget::input::{Input, Lines, Typed};
+use crate::tui::widget::input::{Input, Lines};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -66,15 +66,5 @@ impl Text {
 
     pub(super) fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
         boxed::draw(&mut self.input, area, buffer, look)
-    }
-}
-
-impl From<Typed> for Reaction {
-    fn from(typed: Typed) -> Self {
-        match typed {
-            Typed::Ignored => Self::Ignored,
-            Typed::Moved => Self::Moved,
-            Typed::Changed => Self::Changed,
-        }
     }
 }

@@ -1,1 +1,0 @@
-//! Composition root: configuration → agent → front end. The only file that knows every layer.
