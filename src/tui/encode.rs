@@ -9,7 +9,7 @@ use crossterm::style::Colored;
 use ratatui::backend::IntoCrossterm;
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth};
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Color, Modifier};
+use ratatui::style::Modifier;
 use std::io::{self, Write};
 
 /// Unchanged cells that are cheaper to write than to jump over: a jump within a row takes four bytes or more.
@@ -47,7 +47,7 @@ pub fn encode(bytes: &mut Vec<u8>, shown: &mut Buffer, next: &Buffer, frame: &Fr
     if !frame.unknown && scroll(bytes, shown, next, frame, changes.len())? {
         changes = shown.diff(next);
     }
-    let mut pen = Pen { out: bytes, at: None, look: Look::default() };
+    let mut pen = Pen { out: bytes, at: None, last: Cell::default() };
     let mut changes = changes.into_iter().peekable();
     while let Some((x, y, cell)) = changes.next() {
         pen.go(x, y, next)?;
@@ -122,25 +122,9 @@ fn shift(buffer: &mut Buffer, pane: Rect, by: u16) {
     }
 }
 
-/// Colours and emphasis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Look {
-    fg: Color,
-    bg: Color,
-    underline: Color,
-    emphasis: Modifier,
-}
-
-impl Default for Look {
-    fn default() -> Self {
-        Self { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, emphasis: Modifier::empty() }
-    }
-}
-
-impl Look {
-    fn of(cell: &Cell) -> Self {
-        Self { fg: cell.fg, bg: cell.bg, underline: cell.underline_color, emphasis: cell.modifier }
-    }
+/// Whether two cells look alike, whatever they say.
+fn alike(a: &Cell, b: &Cell) -> bool {
+    (a.fg, a.bg, a.underline_color, a.modifier) == (b.fg, b.bg, b.underline_color, b.modifier)
 }
 
 /// Each emphasis with how it is switched on and off. Bold and faint are switched off together.
@@ -160,7 +144,8 @@ struct Pen<'a> {
     out: &'a mut Vec<u8>,
     /// Where the terminal's cursor stands, where that is sure.
     at: Option<(u16, u16)>,
-    look: Look,
+    /// A cell that looks as the terminal writes now.
+    last: Cell,
 }
 
 impl Pen<'_> {
@@ -185,7 +170,7 @@ impl Pen<'_> {
         let start = next.index_of(from, y);
         let cells = &next.content[start..start + usize::from(to - from)];
         let plain = |cell: &Cell| {
-            cell.symbol().len() == 1 && cell.diff_option == CellDiffOption::None && Look::of(cell) == self.look
+            cell.symbol().len() == 1 && cell.diff_option == CellDiffOption::None && alike(cell, &self.last)
         };
         if !cells.iter().all(plain) {
             return Ok(false);
@@ -197,7 +182,7 @@ impl Pen<'_> {
     }
 
     fn put(&mut self, cell: &Cell) -> io::Result<()> {
-        self.dress(Look::of(cell))?;
+        self.dress(cell)?;
         self.out.extend_from_slice(cell.symbol().as_bytes());
         // Where a width was forced, terminals may differ: the next cell says where it stands.
         let sure = !matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
@@ -205,8 +190,8 @@ impl Pen<'_> {
         Ok(())
     }
 
-    fn dress(&mut self, look: Look) -> io::Result<()> {
-        if look == self.look {
+    fn dress(&mut self, cell: &Cell) -> io::Result<()> {
+        if alike(cell, &self.last) {
             return Ok(());
         }
         let mut separator = "\x1b[";
@@ -215,8 +200,8 @@ impl Pen<'_> {
             separator = ";";
             done
         };
-        let gone = self.look.emphasis - look.emphasis;
-        let mut still = self.look.emphasis & look.emphasis;
+        let gone = self.last.modifier - cell.modifier;
+        let mut still = self.last.modifier & cell.modifier;
         for (emphasis, _, off) in EMPHASES {
             if gone.contains(emphasis) {
                 push(self.out, &off)?;
@@ -226,30 +211,29 @@ impl Pen<'_> {
             }
         }
         for (emphasis, on, _) in EMPHASES {
-            if (look.emphasis - still).contains(emphasis) {
+            if (cell.modifier - still).contains(emphasis) {
                 push(self.out, &on)?;
             }
         }
-        if look.fg != self.look.fg {
-            push(self.out, &Colored::ForegroundColor(look.fg.into_crossterm()))?;
+        if cell.fg != self.last.fg {
+            push(self.out, &Colored::ForegroundColor(cell.fg.into_crossterm()))?;
         }
-        if look.bg != self.look.bg {
-            push(self.out, &Colored::BackgroundColor(look.bg.into_crossterm()))?;
+        if cell.bg != self.last.bg {
+            push(self.out, &Colored::BackgroundColor(cell.bg.into_crossterm()))?;
         }
-        if look.underline != self.look.underline {
-            push(self.out, &Colored::UnderlineColor(look.underline.into_crossterm()))?;
+        if cell.underline_color != self.last.underline_color {
+            push(self.out, &Colored::UnderlineColor(cell.underline_color.into_crossterm()))?;
         }
         self.out.push(b'm');
-        self.look = look;
+        self.last = cell.clone();
         Ok(())
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        if self.look != Look::default() {
-            self.out.write_all(b"\x1b[0m")?;
-            self.look = Look::default();
+        if alike(&self.last, &Cell::default()) {
+            return Ok(());
         }
-        Ok(())
+        self.out.write_all(b"\x1b[0m")
     }
 }
 

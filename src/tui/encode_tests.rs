@@ -1,7 +1,7 @@
 use super::*;
 use crate::tui::text::width;
 use proptest::prelude::*;
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 
 fn buffer(lines: &[&str]) -> Buffer {
     Buffer::with_lines(lines.iter().copied())
@@ -13,27 +13,30 @@ fn encoded(from: &Buffer, to: &Buffer, frame: &Frame) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-fn at(x: u16, y: u16) -> Option<Position> {
-    Some(Position::new(x, y))
+const fn at(x: u16, y: u16) -> Position {
+    Position::new(x, y)
 }
 
 #[test]
 fn an_unchanged_frame_is_no_bytes() {
     let screen = buffer(&["one", "two"]);
-    assert_eq!(encoded(&screen, &screen, &Frame { was: at(1, 1), caret: at(1, 1), ..Frame::default() }), "");
+    assert_eq!(
+        encoded(&screen, &screen, &Frame { was: Some(at(1, 1)), caret: Some(at(1, 1)), ..Frame::default() }),
+        ""
+    );
 }
 
 #[test]
 fn only_what_changed_is_written_and_the_caret_comes_last() {
     let (from, to) = (buffer(&["one", "two"]), buffer(&["one", "twx"]));
-    let out = encoded(&from, &to, &Frame { was: at(0, 0), caret: at(2, 1), ..Frame::default() });
+    let out = encoded(&from, &to, &Frame { was: Some(at(0, 0)), caret: Some(at(2, 1)), ..Frame::default() });
     assert_eq!(out, "\x1b[?2026h\x1b[?25l\x1b[2;3Hx\x1b[2;3H\x1b[?25h\x1b[?2026l");
 }
 
 #[test]
 fn moving_the_caret_alone_is_short() {
     let screen = buffer(&["one"]);
-    let out = encoded(&screen, &screen, &Frame { was: at(0, 0), caret: at(1, 0), ..Frame::default() });
+    let out = encoded(&screen, &screen, &Frame { was: Some(at(0, 0)), caret: Some(at(1, 0)), ..Frame::default() });
     assert_eq!(out, "\x1b[?2026h\x1b[1;2H\x1b[?25h\x1b[?2026l");
 }
 

@@ -3,7 +3,7 @@
 use crate::contract::{Event, Op};
 use crate::strings::{Language, Strings};
 use crate::tui::dress::Dress;
-use crate::tui::frame::Motion;
+use crate::tui::frame::{Motion, Painted};
 use crate::tui::history::History;
 use crate::tui::keymap::{Chord, Keymap};
 use crate::tui::msg::Msg;
@@ -13,7 +13,7 @@ use crate::tui::settings::Settings;
 use crate::tui::text::highlight::Mode;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::transcript::Store;
-use crate::tui::ui::{Painted, Ui};
+use crate::tui::ui::Ui;
 use crate::tui::wardrobe::Wardrobe;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::{Buffer, Cell};

@@ -13,6 +13,7 @@ pub mod draft;
 pub mod dress;
 pub mod encode;
 pub mod facts;
+pub mod farewell;
 pub mod focus;
 pub mod frame;
 pub mod harness;

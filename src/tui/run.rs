@@ -8,6 +8,7 @@ use crate::contract::{ClockOp, Event, Op, SessionEvent};
 use crate::domain::{Notice, Phrase};
 use crate::tui::clipboard::{self, Through};
 use crate::tui::dress::Dress;
+use crate::tui::farewell;
 use crate::tui::frame::FrameClock;
 use crate::tui::history::History;
 use crate::tui::host::Host;
@@ -21,10 +22,9 @@ pub use crate::tui::setup::{Exit, Setup};
 use crate::tui::signals::{Signal, Signals};
 use crate::tui::terminal::Terminal;
 use crate::tui::text::width;
-use crate::tui::transcript::plain;
-use crate::tui::ui::{Dump, Ui};
+use crate::tui::ui::Ui;
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ pub async fn run(setup: Setup) -> io::Result<Exit> {
             other => other,
         };
         if let Some(exit) = exit {
-            screen.leave().await;
+            Box::pin(screen.leave()).await;
             return Ok(exit);
         }
     }
@@ -342,7 +342,7 @@ impl Screen {
             self.perform(effect);
         }
         if !self.terminal.is_ours() && !self.lent {
-            return Err(io::Error::other("a part of the program panicked while it drew"));
+            return Err(io::Error::other(self.ui.dress.strings.get("pane.panicked").to_owned()));
         }
         Ok(())
     }
@@ -460,23 +460,8 @@ impl Screen {
         let _ = tokio::time::timeout(LAST_WORDS, self.outbox.send_all()).await;
         if self.exit == Some(Exit::Quit) {
             // Where standard output is closed nobody reads it.
-            let _ = self.say_goodbye();
+            let _ = farewell::say(&self.ui);
         }
-    }
-
-    fn say_goodbye(&self) -> io::Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        let strings = &self.ui.dress.strings;
-        if self.ui.dump == Dump::On {
-            for line in plain(&self.ui.scene.store, strings) {
-                writeln!(out, "{line}")?;
-            }
-            writeln!(out)?;
-        }
-        if self.ui.scene.facts.session.is_some() && !self.ui.scene.store.is_empty() {
-            writeln!(out, "{}", strings.fill("app.resume", &[("command", "mcpane --continue")]))?;
-        }
-        out.flush()
     }
 }
 

@@ -32,9 +32,24 @@ struct Restore {
     tty: Arc<OwnedFd>,
     termios: Termios,
     keyboard: bool,
-    /// Queries were sent and not all of them answered.
-    asked: bool,
+    /// Whether answers to our queries are still under way.
+    answers: Answers,
     thread: ThreadId,
+}
+
+/// Answers to our queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    /// Some are still under way.
+    Due,
+    /// None is.
+    Here,
+}
+
+fn note(answers: Answers) {
+    if let Some(restore) = RESTORE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        restore.answers = answers;
+    }
 }
 
 /// There is one terminal in a process, and the panic hook must reach it.
@@ -51,7 +66,7 @@ fn restore() -> bool {
     // A terminal that is gone cannot be restored, and nobody is there to be told.
     let _ = write_all(&restore.out, &bytes);
     // Answers that are still under way must not be typed into the shell.
-    let how = if restore.asked { OptionalActions::Flush } else { OptionalActions::Now };
+    let how = if restore.answers == Answers::Due { OptionalActions::Flush } else { OptionalActions::Now };
     let _ = termios::tcsetattr(&restore.tty, how, &restore.termios);
     true
 }
@@ -149,7 +164,7 @@ impl Terminal {
                 tty: Arc::clone(&self.tty),
                 termios: termios.clone(),
                 keyboard: self.keyboard,
-                asked: false,
+                answers: Answers::Here,
                 thread: std::thread::current().id(),
             });
         }
@@ -180,19 +195,13 @@ impl Terminal {
 
     /// Asks the terminal what it is. The answers come among the keys, or never.
     pub fn ask(&mut self) -> io::Result<()> {
-        self.asked(true);
+        note(Answers::Due);
         self.write(QUERIES)
     }
 
     /// The last of the answers came.
     pub fn answered(&mut self) {
-        self.asked(false);
-    }
-
-    fn asked(&mut self, asked: bool) {
-        if let Some(restore) = RESTORE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            restore.asked = asked;
-        }
+        note(Answers::Here);
     }
 
     /// The terminal answered that it speaks the kitty keyboard protocol: use it. It is popped when leaving.

@@ -13,7 +13,7 @@ use crate::tui::commands;
 use crate::tui::draft::DraftKeeper;
 use crate::tui::dress::Dress;
 use crate::tui::focus::{Focus, PaneId};
-use crate::tui::frame::Motion;
+use crate::tui::frame::{Motion, Painted};
 use crate::tui::keymap::Context;
 use crate::tui::layer::Layers;
 use crate::tui::layout::{self, Areas, Arrangement, Dock, Wishes};
@@ -32,7 +32,7 @@ use crate::tui::widget::{Line, frame};
 use crate::tui::{hints, layer};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect, Size};
+use ratatui::layout::{Rect, Size};
 use std::time::{Duration, Instant};
 
 /// A second Ctrl-C within this time leaves.
@@ -54,19 +54,6 @@ enum Editing {
     Composer,
     Prompt,
     Layer,
-}
-
-/// What came of drawing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Painted {
-    /// Where the caret stands.
-    pub caret: Option<Position>,
-    /// Whether something in sight moves by itself.
-    pub motion: Motion,
-    /// When something in sight changes by itself.
-    pub deadline: Option<Instant>,
-    /// The insides of the panes that are in sight.
-    pub panes: Vec<Rect>,
 }
 
 /// The owner of the screen.

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod focus;
-mod keys;
 mod gallery;
+mod keys;
 mod markdown;
 mod prompt_calls;
 mod prompt_forms;
