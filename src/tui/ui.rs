@@ -22,7 +22,7 @@ use crate::tui::outcome::{Effect, Manner, Outcome};
 use crate::tui::pane::composer::{Composer, Wish};
 use crate::tui::pane::header;
 use crate::tui::pane::status::Status;
-use crate::tui::panes::Panes;
+use crate::tui::panes::{First, Panes};
 use crate::tui::scene::{Draft, Scene};
 use crate::tui::settings::Settings;
 use crate::tui::theme::Role;
@@ -461,7 +461,8 @@ impl Ui {
             Some(Focus::Pane(id)) => Some(id),
             _ => None,
         };
-        let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits));
+        let first = if self.scene.facts.model.scripted { First::Tour } else { First::Task };
+        let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits), first);
         let dock = (!areas.dock.is_empty()).then(|| self.scene.prompts.draw(areas.dock, buffer, &look)).flatten();
         let lit = if focus == Some(Focus::Composer) { Lit::Bright } else { Lit::Dim };
         let left = hints::working(&look, &self.scene, waits, focus);
