@@ -5,6 +5,7 @@
 mod cells;
 mod focus;
 mod gallery;
+mod keys;
 mod markdown;
 mod prompt_calls;
 mod prompt_forms;
@@ -16,4 +17,5 @@ mod pty;
 mod script;
 mod sheet;
 mod stage;
+mod states;
 mod wide;

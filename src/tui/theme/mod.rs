@@ -6,7 +6,6 @@
 
 mod colour;
 mod library;
-pub mod probe;
 mod role;
 
 pub use colour::Depth;

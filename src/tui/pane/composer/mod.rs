@@ -154,7 +154,7 @@ impl Composer {
     /// Takes pasted text. A long one is folded into one mark that stands for it.
     pub fn paste(&mut self, text: &str, look: &Look<'_>) {
         let text = foreign(text);
-        let lines = text.split('\n').count();
+        let lines = text.lines().count();
         let chars = text.chars().count();
         let long = lines > FOLD_LINES || chars > FOLD_CHARS;
         match token_char(self.pastes.len()).filter(|_| long) {
@@ -171,7 +171,7 @@ impl Composer {
 
     fn label(&mut self, look: &Look<'_>) {
         let label = |(i, paste): (usize, &String)| {
-            let (lines, chars) = (paste.split('\n').count(), paste.chars().count());
+            let (lines, chars) = (paste.lines().count(), paste.chars().count());
             let (key, count) = if lines > 1 { ("pane.paste_lines", lines) } else { ("pane.paste_characters", chars) };
             look.strings.fill(key, &[("number", &(i + 1).to_string()), ("count", &count.to_string())])
         };
