@@ -10,7 +10,8 @@ use mcpane::domain::{
 use mcpane::strings::{Language, Strings};
 use mcpane::tui::cell::{Cell, Change, Mark, ToolChange};
 use mcpane::tui::theme::{Depth, Terminal};
-use mcpane::tui::transcript::{Attention, Filter, Place, SlotId, Store};
+use mcpane::tui::look::Look;
+use mcpane::tui::transcript::{Attention, Filter, Place, SlotId, Store, View};
 use ratatui::buffer::Buffer;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -197,6 +198,18 @@ pub fn conversation(store: &mut Store, now: Instant) {
     store.push(place(3), Cell::mark(Mark::Turn(TurnEnd::Interrupted)));
 }
 
+/// Opens every entry that can be opened.
+pub fn open_all(view: &mut View, store: &Store, look: &Look<'_>) {
+    let slots: Vec<SlotId> = store.iter().map(|(id, _)| id).collect();
+    for slot in slots {
+        view.show(slot, store, look);
+        if view.current(store) == Some(slot) && !view.is_open(store) {
+            view.toggle(store, look);
+        }
+    }
+    view.top(store, look);
+}
+
 #[test]
 #[ignore = "writes files for people to look at"]
 fn pictures() {
@@ -230,19 +243,9 @@ fn pictures() {
             sheet.with(|view, store, look| {
                 view.top(store, look);
                 if name == "open" {
-                    for _ in 0..store.len() {
-                        view.toggle(store, look);
-                        view.scroll(1, store, look);
-                        while view.is_open(store) {
-                            let before = view.current(store);
-                            view.scroll(1, store, look);
-                            if view.is_following() || view.current(store) == before && view.is_following() {
-                                break;
-                            }
-                        }
-                    }
-                    view.top(store, look);
+                    open_all(view, store, look);
                 }
+                view.top(store, look);
             });
             let buffer = sheet.draw();
             let bytes = ansi(&Buffer::empty(sheet.area), &buffer);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cells;
 mod focus;
 mod gallery;
 mod keys;
@@ -17,3 +18,4 @@ mod script;
 mod sheet;
 mod stage;
 mod states;
+mod wide;

@@ -37,9 +37,10 @@ impl Status {
     pub fn show(&mut self, notice: Notice, now: Instant) {
         // A worse one that nobody can have read yet is not covered by a lesser one.
         let covered = self.voice == Voice::News
-            && self.notice.as_ref().is_some_and(|(shown, at)| {
-                shown.level > notice.level && now.saturating_duration_since(*at) < READ
-            });
+            && self
+                .notice
+                .as_ref()
+                .is_some_and(|(shown, at)| shown.level > notice.level && now.saturating_duration_since(*at) < READ);
         self.unread += 1;
         if !covered {
             self.notice = Some((notice, now));

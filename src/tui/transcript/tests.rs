@@ -575,3 +575,45 @@ proptest! {
         prop_assert_eq!(desk.lines(), used);
     }
 }
+
+#[test]
+#[ignore = "prints times; the guards count instead"]
+fn times() {
+    for count in [50, 1000] {
+        let mut desk = Desk::new(Filter::ANSWER, 120, 40);
+        let text = format!("# Answer\n\n{}\n\n- item **one**\n- item two\n\n```rust\nfn main() {{}}\n```\n", "Some words of prose, `code` and *emphasis*. ".repeat(24));
+        for _ in 0..count {
+            desk.answer(&text);
+        }
+        desk.draw();
+        let start = Instant::now();
+        for _ in 0..100 {
+            desk.draw();
+        }
+        println!("{count} answers: a frame {:?}", start.elapsed() / 100);
+        let start = Instant::now();
+        for i in 0..100 {
+            desk.area.width = 60 + i;
+            desk.draw();
+        }
+        println!("{count} answers: a resize {:?}", start.elapsed() / 100);
+    }
+    for (what, piece) in [("paragraphs", "words of a paragraph that goes on and on. words of a paragraph that goes on.\n\n"), ("one line", "sixteen letters ")] {
+        let mut desk = Desk::new(Filter::ANSWER, 120, 40);
+        let id = desk.open_answer(&piece.repeat(128 * 1024 / piece.len()));
+        desk.draw();
+        let empty = {
+            let start = Instant::now();
+            for _ in 0..100 {
+                desk.draw();
+            }
+            start.elapsed() / 100
+        };
+        let start = Instant::now();
+        for _ in 0..1000 {
+            desk.store.change(id, Change::Append("sixteen letters "));
+            desk.draw();
+        }
+        println!("{what}: a delta to 128 KiB with its frame {:?}, of which the frame {empty:?}", start.elapsed() / 1000);
+    }
+}

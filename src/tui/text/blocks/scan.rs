@@ -77,7 +77,8 @@ impl Blocks {
             return text.len() - start > LONGEST && self.cut(text, text.len());
         }
         let found = self.top_level(text, start..end);
-        let finals = if last && whole { found.len() } else { found.len().saturating_sub(1) };
+        let all = last && (whole || found.last().is_some_and(|block| is_settled(block, &text[..end])));
+        let finals = if all { found.len() } else { found.len().saturating_sub(1) };
         for (i, block) in found.iter().enumerate().take(finals) {
             self.seal_found(text, block, found.get(i + 1).map_or(end, |next| next.start));
         }
@@ -314,6 +315,20 @@ fn join_definitions(text: &str, found: &mut [Found]) {
         if let Some(offset) = between.find(|c: char| !c.is_whitespace()) {
             found[i].start = line_start(text, found[i].line - between.len() + offset);
         }
+    }
+}
+
+/// Whether the last block of complete lines is final though nothing follows it yet.
+fn is_settled(block: &Found, lines: &str) -> bool {
+    // A definition behind it may go on as a paragraph.
+    if !lines[block.end.min(lines.len())..].trim().is_empty() {
+        return false;
+    }
+    let blank = lines.trim_end_matches([' ', '\t', '\r']).ends_with("\n\n") || lines.ends_with("\r\n\r\n");
+    match block.class {
+        Class::Heading | Class::Rule => true,
+        Class::Paragraph | Class::Table => blank,
+        _ => false,
     }
 }
 

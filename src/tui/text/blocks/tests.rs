@@ -158,6 +158,9 @@ fn a_row_cut_goes_on_in_the_next_block() {
     assert_eq!(blocks.count(), 2);
     covers(&blocks, &text);
     assert_eq!(texts(&all_rows(&blocks, &text, 20)), texts(&rows));
+    assert_eq!(blocks.update(&text, Growth::Whole), Some(0), "a whole text is whole again");
+    assert_eq!((blocks.count(), blocks.forced()), (1, 0));
+    assert_eq!(texts(&all_rows(&blocks, &text, 33)), texts(&whole(&text, 33)));
 }
 
 fn line() -> impl Strategy<Value = String> {
