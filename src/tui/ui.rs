@@ -21,7 +21,7 @@ use crate::tui::msg::{Msg, Presence};
 use crate::tui::outcome::{Effect, Manner, Outcome};
 use crate::tui::pane::composer::{Composer, Wish};
 use crate::tui::pane::header;
-use crate::tui::pane::status::Status;
+use crate::tui::pane::status::{Status, Voice};
 use crate::tui::panes::{First, Panes};
 use crate::tui::scene::{Draft, Scene};
 use crate::tui::settings::Settings;
@@ -121,6 +121,8 @@ impl Ui {
 
     /// Takes in what happened; answers what the loop must do.
     pub fn update(&mut self, msg: Msg, now: Instant) -> Vec<Effect> {
+        let voice = if matches!(msg, Msg::Key(_) | Msg::Paste(_)) { Voice::Answer } else { Voice::News };
+        self.status.listen(voice);
         let effects = match msg {
             Msg::Key(key) => self.key(key, now),
             Msg::Paste(text) => self.paste(&text, now),

@@ -278,3 +278,18 @@ fn idle_writes_nothing_and_never_wakes() {
     stage.pump(Duration::from_secs(2));
     assert_eq!((wakes(pid), stage.raw.len()), (before, written));
 }
+
+#[test]
+fn leaves_the_transcript_and_the_way_back_on_the_normal_screen() {
+    let mut stage = Stage::start("answered");
+    stage.until("How to read the file");
+    stage.send("/dump\r");
+    stage.until("will be written to the normal screen");
+    stage.send("\x04");
+    assert_eq!(stage.end(), 0);
+    stage.assert_restored();
+    let all = stage.written();
+    let after = &all[all.find(LEAVE).unwrap()..];
+    assert!(after.contains("Sample data, so pack an umbrella anyway."), "{after}");
+    assert!(after.contains("mcpane --continue"), "{after}");
+}
