@@ -154,7 +154,8 @@ fn a_delta_lays_out_only_the_open_block() {
     for text in ["one ", "more ", "word", "\n", "next"] {
         desk.store.change(id, Change::Append(text));
         let cost = desk.cost();
-        assert!(cost.layouts <= 2 && cost.parses <= 1 && cost.rows <= 4, "{cost:?} for {text:?}");
+        // Small blocks are sealed together, so a few short paragraphs may be open.
+        assert!(cost.layouts <= 2 && cost.parses <= 1 && cost.rows <= 64, "{cost:?} for {text:?}");
     }
     let before = desk.work();
     desk.store.change(id, Change::Append("many\n\n"));
@@ -179,6 +180,39 @@ fn an_endless_line_costs_as_much_at_its_end_as_at_its_beginning() {
     assert!(desk.view.cached_rows() < 3000, "{}", desk.view.cached_rows());
     let lines = desk.lines();
     assert!(lines.iter().take(29).all(|line| line.len() > 60), "rows are full where the text was cut: {lines:#?}");
+}
+
+#[test]
+fn link_definitions_heal_when_the_text_is_whole() {
+    let mut desk = Desk::new(Filter::ANSWER, 60, 10);
+    let id = desk.open_answer(&format!("see [the page][1]\n\n{}\n\nmore\n\n", "word ".repeat(60)));
+    desk.draw();
+    assert_eq!(desk.lines()[0], "see [the page][1]");
+    desk.store.change(id, Change::Append("[1]: http://x.y\n"));
+    desk.store.change(id, Change::Finish);
+    assert_eq!(desk.lines()[0], "see the page (http://x.y)");
+}
+
+#[test]
+fn colours_come_when_they_are_ready_to_all_parts_of_a_fence() {
+    let mut desk = Desk::new(Filter::ANSWER, 60, 400);
+    desk.store = Store::with_colours(Mode::Background);
+    let (sender, woken) = std::sync::mpsc::channel();
+    desk.store.set_waker(std::sync::Arc::new(move || sender.send(()).unwrap_or_default()));
+    let id = desk.open_answer("```rust\n");
+    for _ in 0..300 {
+        desk.store.change(id, Change::Append("let x = \"a string\"; // and a comment\n"));
+    }
+    desk.draw();
+    desk.store.change(id, Change::Append("```\n"));
+    let coloured = |desk: &mut Desk| {
+        let buffer = desk.draw();
+        (0..400).filter(|&y| probe::role(buffer[(3, y)].style()) == Some(Role::SynKeyword)).count()
+    };
+    assert_eq!(coloured(&mut desk), 0, "a frame does not wait");
+    assert!(woken.recv_timeout(std::time::Duration::from_secs(120)).is_ok());
+    assert_eq!(coloured(&mut desk), 300);
+    assert_eq!(desk.cost().layouts, 0);
 }
 
 #[test]
