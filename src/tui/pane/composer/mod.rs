@@ -171,7 +171,7 @@ impl Composer {
 
     fn label(&mut self, look: &Look<'_>) {
         let label = |(i, paste): (usize, &String)| {
-            let (lines, chars) = (paste.split('\n').count(), paste.chars().count());
+            let (lines, chars) = (paste.lines().count(), paste.chars().count());
             let (key, count) = if lines > 1 { ("pane.paste_lines", lines) } else { ("pane.paste_characters", chars) };
             look.strings.fill(key, &[("number", &(i + 1).to_string()), ("count", &count.to_string())])
         };
