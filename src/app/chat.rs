@@ -28,7 +28,7 @@ use crate::tui::clipboard::Through;
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Mode;
 use crate::tui::msg::Found;
-use crate::tui::settings::Settings;
+use crate::tui::settings::{Fault, Settings};
 use crate::tui::setup::{Exit, Setup};
 use crate::tui::theme::{Depth, Library};
 use crate::tui::wardrobe::Wardrobe;
@@ -259,6 +259,7 @@ async fn session(prepared: Prepared) -> ExitCode {
             cwd: cwd.to_string_lossy().into_owned(),
             home: dirs.home.to_string_lossy().into_owned(),
             model: info.unwrap_or_default(),
+            fault: fault(&env),
             ..Settings::default()
         },
         strings,
@@ -369,4 +370,9 @@ fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
 fn depth(env: &Env) -> Depth {
     let get = |name| env.get(name).unwrap_or_default();
     tui::wardrobe::depth(get("TERM"), get("COLORTERM"), env.get("NO_COLOR"))
+}
+
+/// Debug builds only, for tests: with `MCPANE_FAULT=redraw` Ctrl-L panics, as a mistake in the drawing would.
+fn fault(env: &Env) -> Fault {
+    if cfg!(debug_assertions) && env.get("MCPANE_FAULT") == Some("redraw") { Fault::Redraw } else { Fault::None }
 }
