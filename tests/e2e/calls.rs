@@ -188,7 +188,8 @@ fn several_wait_and_each_gets_its_own_answer() {
 #[test]
 fn what_appears_while_typing_takes_no_key() {
     let place = place();
-    let model = Model::replies([Reply::new().gate("call").call("s__echo", json!({ "text": "x" })), Reply::text("End.")]);
+    let model =
+        Model::replies([Reply::new().gate("call").call("s__echo", json!({ "text": "x" })), Reply::text("End.")]);
     let program = start(&place, &model);
     program.submit("Echo");
     program.type_text("yes y").wait_for("yes y");

@@ -139,7 +139,8 @@ impl Reply {
         self.calls += 1;
         let id = format!("call_{index}_{:x}", arguments.len() + name.len() * 1000);
         let function = json!({ "name": name, "arguments": "" });
-        self = self.delta(json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": function }] }));
+        self = self
+            .delta(json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": function }] }));
         let half = (0..=arguments.len() / 2).rev().find(|at| arguments.is_char_boundary(*at)).unwrap_or(0);
         for part in [&arguments[..half], &arguments[half..]] {
             self = self.delta(json!({ "tool_calls": [{ "index": index, "function": { "arguments": part } }] }));
@@ -201,7 +202,8 @@ impl Reply {
             return self;
         }
         let reason = if self.calls > 0 { "tool_calls" } else { "stop" };
-        let usage = json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120 } });
+        let usage =
+            json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120 } });
         let last = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
         self.data(&last.to_string()).data(&usage.to_string()).data("[DONE]")
     }
