@@ -76,7 +76,8 @@ pub(super) fn state(
             let time = now.saturating_duration_since(started);
             // Four turns a second are enough to see that it lives.
             let turn = (time.as_millis() / 250) as usize % glyphs.spinner.len();
-            let words = format!("{}{}{}", said("cell.running"), glyphs.dot, measure::elapsed(time.max(AT_LEAST), strings));
+            let words =
+                format!("{}{}{}", said("cell.running"), glyphs.dot, measure::elapsed(time.max(AT_LEAST), strings));
             (glyphs.spinner[turn], Role::Running, words)
         }
         Stage::Suspended => (glyphs.paused, Role::Waiting, said("cell.suspended")),
