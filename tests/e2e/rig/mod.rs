@@ -1,7 +1,6 @@
 //! The real program in a pseudo terminal, with a place of its own: home, working directory, servers, processes.
 
-#[path = "../../support/sse_model.rs"]
-pub mod sse_model;
+pub mod model;
 
 pub mod keys;
 pub mod place;
@@ -10,9 +9,9 @@ pub mod program;
 pub mod screen;
 pub mod terminal;
 
+pub use model::{Model, Reply};
 pub use place::Place;
 pub use program::{Launch, Program};
-pub use sse_model::{Model, Reply};
 pub use terminal::Terminal;
 
 use std::time::Duration;
