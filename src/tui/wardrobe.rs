@@ -12,7 +12,9 @@ pub fn depth(term: &str, colorterm: &str, no_color: Option<&str>) -> Depth {
         _ if no_color.is_some_and(|value| !value.is_empty()) => Depth::None,
         ("dumb", _) => Depth::None,
         (_, "truecolor" | "24bit") => Depth::True,
-        (term, _) if ["direct", "kitty", "ghostty", "alacritty", "wezterm", "foot"].iter().any(|t| term.contains(t)) => {
+        (term, _)
+            if ["direct", "kitty", "ghostty", "alacritty", "wezterm", "foot"].iter().any(|t| term.contains(t)) =>
+        {
             Depth::True
         }
         (term, _) if term.contains("256") => Depth::Indexed,

@@ -144,7 +144,7 @@ fn what_is_allowed_for_the_session_does_not_ask_again() {
 #[test]
 fn always_shows_its_rule_first_and_holds_over_restarts() {
     let place = place();
-    let model = Model::answering(|request, _| match request.messages().last() {
+    let model = Model::answering(|request| match request.messages().last() {
         Some(last) if last["role"] == "tool" => Reply::text("Said."),
         _ => echo("always"),
     });
@@ -188,7 +188,8 @@ fn several_wait_and_each_gets_its_own_answer() {
 #[test]
 fn what_appears_while_typing_takes_no_key() {
     let place = place();
-    let model = Model::replies([Reply::new().gate("call").call("s__echo", json!({ "text": "x" })), Reply::text("End.")]);
+    let model =
+        Model::replies([Reply::new().gate("call").call("s__echo", json!({ "text": "x" })), Reply::text("End.")]);
     let program = start(&place, &model);
     program.submit("Echo");
     program.type_text("yes y").wait_for("yes y");

@@ -23,7 +23,7 @@ impl Forms {
         }
         place.settings("[rules]\nallow = [\"s:elicit\"]\n");
         let mut forms: std::collections::VecDeque<Value> = forms.iter().cloned().collect();
-        let model = Model::answering(move |request, _| match request.messages().last() {
+        let model = Model::answering(move |request| match request.messages().last() {
             Some(last) if last["role"] == "tool" => Reply::text("The form is over."),
             _ => forms.pop_front().map_or_else(|| Reply::text("No more."), |ask| Reply::tool("s__elicit", ask)),
         });
@@ -153,12 +153,48 @@ fn texts_that_are_wrong_stay_until_they_are_right() {
     run(vec![
         kind(json!({ "type": "string" }), &[], "needs an answer", &["纽约 ✓"], json!("纽约 ✓")),
         kind(json!({ "type": "string", "minLength": 3 }), &["ab"], "at least 3 characters", &["c"], json!("abc")),
-        kind(json!({ "type": "string", "maxLength": 3 }), &["abcd"], "at most 3 characters", &["<bspace>"], json!("abc")),
-        kind(json!({ "type": "string", "pattern": "^[a-z]+$" }), &["a1"], "does not match", &["<bspace>", "b"], json!("ab")),
-        kind(json!({ "type": "string", "format": "email" }), &["x@"], "not an e-mail address", &["y.org"], json!("x@y.org")),
-        kind(json!({ "type": "string", "format": "uri" }), &["example"], "not a URI", &["<home>", "urn:"], json!("urn:example")),
-        kind(json!({ "type": "string", "format": "date" }), &["2026-02-30"], "not a date", &["<bspace>", "<bspace>", "28"], json!("2026-02-28")),
-        kind(json!({ "type": "string", "format": "date-time" }), &["2026-01-31"], "not a date with time", &["T09:30:00+02:00"], json!("2026-01-31T09:30:00+02:00")),
+        kind(
+            json!({ "type": "string", "maxLength": 3 }),
+            &["abcd"],
+            "at most 3 characters",
+            &["<bspace>"],
+            json!("abc"),
+        ),
+        kind(
+            json!({ "type": "string", "pattern": "^[a-z]+$" }),
+            &["a1"],
+            "does not match",
+            &["<bspace>", "b"],
+            json!("ab"),
+        ),
+        kind(
+            json!({ "type": "string", "format": "email" }),
+            &["x@"],
+            "not an e-mail address",
+            &["y.org"],
+            json!("x@y.org"),
+        ),
+        kind(
+            json!({ "type": "string", "format": "uri" }),
+            &["example"],
+            "not a URI",
+            &["<home>", "urn:"],
+            json!("urn:example"),
+        ),
+        kind(
+            json!({ "type": "string", "format": "date" }),
+            &["2026-02-30"],
+            "not a date",
+            &["<bspace>", "<bspace>", "28"],
+            json!("2026-02-28"),
+        ),
+        kind(
+            json!({ "type": "string", "format": "date-time" }),
+            &["2026-01-31"],
+            "not a date with time",
+            &["T09:30:00+02:00"],
+            json!("2026-01-31T09:30:00+02:00"),
+        ),
     ]);
 }
 
@@ -170,7 +206,13 @@ fn numbers_and_choices_that_are_wrong_stay_until_they_are_right() {
         kind(json!({ "type": "integer", "minimum": 1, "maximum": 10 }), &["11"], "at most 10", &["<bspace>"], json!(1)),
         kind(json!({ "type": "number", "minimum": 0.5 }), &["0.1"], "at least 0.5", &["<bspace>", "75"], json!(0.75)),
         kind(json!({ "type": "number" }), &["x"], "not a number", &["<bspace>", "-1e3"], json!(-1000)),
-        kind(json!({ "type": "array", "items": items, "minItems": 1 }), &[], "choose at least 1", &["<right>", "<space>"], json!(["q"])),
+        kind(
+            json!({ "type": "array", "items": items, "minItems": 1 }),
+            &[],
+            "choose at least 1",
+            &["<right>", "<space>"],
+            json!(["q"]),
+        ),
         kind(
             json!({ "type": "array", "items": items, "maxItems": 2 }),
             &["<space>", "<right>", "<space>", "<right>", "<space>"],

@@ -76,11 +76,11 @@ fn ctrl_z_stops_and_fg_brings_it_back_with_time_stood_still() {
     entry["timeout"] = json!({ "elicit": 6 });
     place.servers(json!({ "s": entry }));
     place.settings("[rules]\nallow = [\"s:elicit\"]\n");
-    let form = json!({ "message": "Please", "schema": { "type": "object", "properties": { "name": { "type": "string" } } } });
+    let form =
+        json!({ "message": "Please", "schema": { "type": "object", "properties": { "name": { "type": "string" } } } });
     let model = Model::replies([Reply::tool("s__elicit", form), Reply::text("The form is over.")]);
     let script = "set -m; \"$@\"; echo ST''OPPED; stty -a; read -r _; fg; echo OV''ER";
-    let mut program =
-        place.launch(&["-m", "test-model", "--base-url", &model.url()]).in_shell(script).start();
+    let mut program = place.launch(&["-m", "test-model", "--base-url", &model.url()]).in_shell(script).start();
     program.wait_for("1 ready").submit("Ask me");
     program.open("s asks", "⟨Cancel⟩").type_text("half").wait_for("half");
     program.key("c-z").wait_for("STOPPED").wait_for("-ixany");
@@ -95,10 +95,9 @@ fn ctrl_z_stops_and_fg_brings_it_back_with_time_stood_still() {
     // Longer than the form had left.
     std::thread::sleep(ms(6500));
     assert_eq!(program.count(), written, "it wrote while it was stopped");
-    program.send("\n").wait(
-        "the form is back",
-        |screen| screen.contains("⟨Cancel⟩") && screen.contains("half") && screen.contains(" left"),
-    );
+    program.send("\n").wait("the form is back", |screen| {
+        screen.contains("⟨Cancel⟩") && screen.contains("half") && screen.contains(" left")
+    });
     assert!(program.look(|screen| screen.alternate_screen() && screen.bracketed_paste()));
     program.type_text(" a name").wait_for("half a name").key("c-s").wait_for("The form is over.");
     assert_eq!(place.answer("s", 0), json!({ "action": "accept", "content": { "name": "half a name" } }));

@@ -4,8 +4,8 @@ use crate::sheet::{Sheet, ansi};
 use mcpane::domain::policy::{Check, DiffLine, FileDiff, Preview, Verdict};
 use mcpane::domain::tool::Progress;
 use mcpane::domain::{
-    CallId, Content, Level, Notice, Origin, Phrase, ServerName, StepEnd, StepId, ToolCall, ToolId, ToolOutcome, TurnEnd, TurnId,
-    UserInput,
+    CallId, Content, Level, Notice, Origin, Phrase, ServerName, StepEnd, StepId, ToolCall, ToolId, ToolOutcome,
+    TurnEnd, TurnId, UserInput,
 };
 use mcpane::strings::{Language, Strings};
 use mcpane::tui::cell::{Cell, Change, Mark, ToolChange};
@@ -77,47 +77,123 @@ fn done(content: Vec<Content>, millis: u64) -> ToolChange<'static> {
 
 /// A conversation with one of everything.
 pub fn conversation(store: &mut Store, now: Instant) {
-    store.push(place(0), Cell::user(UserInput::text("纽约明天的天气怎么样？把结果写入 result.md\nAnd in English, please.")));
+    store.push(
+        place(0),
+        Cell::user(UserInput::text("纽约明天的天气怎么样？把结果写入 result.md\nAnd in English, please.")),
+    );
     let thought = store.push(place(1), Cell::thinking());
     store.change(
         thought,
         Change::Append("The user wants the weather **and** a file. First I need the forecast:\n\n- coordinates of New York\n- `get_forecast`\n\nThen I write the file."),
     );
     store.change(thought, Change::Finish);
-    tool(store, 1, 1, "weather:get_forecast", json!({"latitude": 41.7128, "longitude": -74.006}), vec![done(vec![Content::text("24 °C, clear")], 420)]);
-    tool(store, 1, 2, "github:search", json!({"query": "weather", "limits": {"pages": 3, "per": 50}}), vec![done(
-        vec![Content::Json { value: json!({"total": 2, "items": [{"name": "a", "stars": 12}, {"name": "b", "stars": 7, "archived": true}]}) }],
-        1320,
-    )]);
-    tool(store, 1, 3, "execute_command", json!({"command": "cargo test --lib"}), vec![
-        ToolChange::Checked(ask(Preview::Command { command: "cargo test --lib".into(), cwd: "~/proj".into() })),
-        ToolChange::Started { at: now.checked_sub(Duration::from_millis(12_400)).unwrap() },
-        ToolChange::Output("   Compiling mcpane v0.1.0\nrunning 48 tests\ntest tui::text::wrap ... ok\ntest tui::theme ... ok\n"),
-    ]);
-    tool(store, 2, 4, "files:index", json!({"path": "/home/me"}), vec![
-        ToolChange::Started { at: now.checked_sub(Duration::from_secs(75)).unwrap() },
-        ToolChange::Progress(Progress { done: 37.0, total: Some(92.0), message: Some("src/tui/text".into()) }),
-    ]);
-    tool(store, 2, 5, "write_to_file", json!({"path": "src/result.rs", "content": "fn main() {}\n"}), vec![ToolChange::Checked(ask(Preview::Diff(diff())))]);
-    tool(store, 2, 6, "db:query", json!({"sql": "drop table x"}), vec![ToolChange::Finished {
-        outcome: ToolOutcome::Rejected { reason: Some("never drop tables".into()) },
-        at: None,
-    }]);
-    tool(store, 2, 7, "db:query", json!({"sql": "select 1"}), vec![ToolChange::Finished {
-        outcome: ToolOutcome::Failed { message: "connection refused (127.0.0.1:5432)".into(), may_have_run: true },
-        at: None,
-    }]);
-    tool(store, 2, 8, "camera:snap", json!({}), vec![done(
-        vec![Content::Image { mime: "image/png".into(), data: mcpane::domain::Blob::from_base64("A".repeat(40_000)) }],
-        90,
-    )]);
-    tool(store, 2, 9, "shop:order", json!({"sku": 7}), vec![ToolChange::Finished { outcome: ToolOutcome::Interrupted, at: None }]);
+    tool(
+        store,
+        1,
+        1,
+        "weather:get_forecast",
+        json!({"latitude": 41.7128, "longitude": -74.006}),
+        vec![done(vec![Content::text("24 °C, clear")], 420)],
+    );
+    tool(
+        store,
+        1,
+        2,
+        "github:search",
+        json!({"query": "weather", "limits": {"pages": 3, "per": 50}}),
+        vec![done(
+            vec![Content::Json {
+                value: json!({"total": 2, "items": [{"name": "a", "stars": 12}, {"name": "b", "stars": 7, "archived": true}]}),
+            }],
+            1320,
+        )],
+    );
+    tool(
+        store,
+        1,
+        3,
+        "execute_command",
+        json!({"command": "cargo test --lib"}),
+        vec![
+            ToolChange::Checked(ask(Preview::Command { command: "cargo test --lib".into(), cwd: "~/proj".into() })),
+            ToolChange::Started { at: now.checked_sub(Duration::from_millis(12_400)).unwrap() },
+            ToolChange::Output(
+                "   Compiling mcpane v0.1.0\nrunning 48 tests\ntest tui::text::wrap ... ok\ntest tui::theme ... ok\n",
+            ),
+        ],
+    );
+    tool(
+        store,
+        2,
+        4,
+        "files:index",
+        json!({"path": "/home/me"}),
+        vec![
+            ToolChange::Started { at: now.checked_sub(Duration::from_secs(75)).unwrap() },
+            ToolChange::Progress(Progress { done: 37.0, total: Some(92.0), message: Some("src/tui/text".into()) }),
+        ],
+    );
+    tool(
+        store,
+        2,
+        5,
+        "write_to_file",
+        json!({"path": "src/result.rs", "content": "fn main() {}\n"}),
+        vec![ToolChange::Checked(ask(Preview::Diff(diff())))],
+    );
+    tool(
+        store,
+        2,
+        6,
+        "db:query",
+        json!({"sql": "drop table x"}),
+        vec![ToolChange::Finished {
+            outcome: ToolOutcome::Rejected { reason: Some("never drop tables".into()) },
+            at: None,
+        }],
+    );
+    tool(
+        store,
+        2,
+        7,
+        "db:query",
+        json!({"sql": "select 1"}),
+        vec![ToolChange::Finished {
+            outcome: ToolOutcome::Failed { message: "connection refused (127.0.0.1:5432)".into(), may_have_run: true },
+            at: None,
+        }],
+    );
+    tool(
+        store,
+        2,
+        8,
+        "camera:snap",
+        json!({}),
+        vec![done(
+            vec![Content::Image {
+                mime: "image/png".into(),
+                data: mcpane::domain::Blob::from_base64("A".repeat(40_000)),
+            }],
+            90,
+        )],
+    );
+    tool(
+        store,
+        2,
+        9,
+        "shop:order",
+        json!({"sku": 7}),
+        vec![ToolChange::Finished { outcome: ToolOutcome::Interrupted, at: None }],
+    );
     tool(store, 2, 10, "deploy:ask", json!({}), vec![ToolChange::Started { at: now }, ToolChange::Suspended]);
     let answer = store.push(place(3), Cell::answer());
     store.change(answer, Change::Append(include_str!("zoo_en.md")));
     store.change(answer, Change::Finish);
     store.push(place(3), Cell::mark(Mark::Step(StepEnd::Cut { problem: Phrase::literal("connection reset") })));
-    store.push(place(3), Cell::notice(Notice { level: Level::Warning, text: Phrase::literal("config.toml: unknown key `colour`") }));
+    store.push(
+        place(3),
+        Cell::notice(Notice { level: Level::Warning, text: Phrase::literal("config.toml: unknown key `colour`") }),
+    );
     store.push(place(3), Cell::mark(Mark::Turn(TurnEnd::Interrupted)));
 }
 

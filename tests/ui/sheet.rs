@@ -1,12 +1,12 @@
 //! A transcript view on a sheet of cells: drawn, dumped with role names, sent to an emulated terminal.
 
 use mcpane::strings::{Language, Strings};
+use mcpane::tui::cell::{Cell, Change};
 use mcpane::tui::keymap::Keymap;
 use mcpane::tui::look::Look;
 use mcpane::tui::text::highlight::Mode;
 use mcpane::tui::theme::{Library, Role, Terminal, Theme};
 use mcpane::tui::transcript::{Attention, Drawn, Filter, Place, Store, View};
-use mcpane::tui::cell::{Cell, Change};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

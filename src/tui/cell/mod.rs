@@ -174,7 +174,8 @@ impl Cell {
             Self::Tool(cell) => {
                 let title = sanitize::line(&cell.title(strings)).into_owned();
                 let body = cell.body_text();
-                let lines: Vec<String> = body.lines().skip(1).map(|line| format!("  {}", sanitize::line(line))).collect();
+                let lines: Vec<String> =
+                    body.lines().skip(1).map(|line| format!("  {}", sanitize::line(line))).collect();
                 Box::new(std::iter::once(title).chain(lines))
             }
             Self::Notice(cell) => {
@@ -350,7 +351,8 @@ fn folded_row(text: &str, sign: &str, role: Role, ctx: &Ctx<'_>) -> Row {
     let text = text.trim();
     let line = sanitize::line(text.lines().next().unwrap_or_default());
     let lines = text.lines().count();
-    let count = if lines > 1 { ctx.look.strings.fill("cell.lines", &[("n", &lines.to_string())]) } else { String::new() };
+    let count =
+        if lines > 1 { ctx.look.strings.fill("cell.lines", &[("n", &lines.to_string())]) } else { String::new() };
     let more = ctx.signs().glyphs().more;
     let mut builder = RowBuilder::default();
     builder.push(sign, Paint::from(role)).push(" ", Role::Text);
@@ -358,13 +360,7 @@ fn folded_row(text: &str, sign: &str, role: Role, ctx: &Ctx<'_>) -> Row {
 }
 
 /// A row with something at its left end, cut to size, and something at its right end.
-fn split_row(
-    mut builder: RowBuilder,
-    left: (&str, Paint),
-    right: (&str, Paint),
-    more: &str,
-    columns: u16,
-) -> Row {
+fn split_row(mut builder: RowBuilder, left: (&str, Paint), right: (&str, Paint), more: &str, columns: u16) -> Row {
     use crate::tui::text::width;
     let start = builder.width();
     let wide = width::of(right.0);

@@ -105,9 +105,8 @@ impl Library {
                     source.roles.extend(roles.into_iter().map(|(role, look)| (role, (look, file.clone()))));
                 }
                 ("inherits" | "description", Value::String(_)) => {}
-                (key, _) => warnings.push(Notice::warning(
-                    Phrase::new("theme.unknown_key").with("file", &file).with("key", key),
-                )),
+                (key, _) => warnings
+                    .push(Notice::warning(Phrase::new("theme.unknown_key").with("file", &file).with("key", key))),
             }
         }
         true
@@ -318,14 +317,20 @@ mod tests {
         assert_eq!(auto(Some((10, 10, 20))), named("dark", Some((10, 10, 20))));
         assert_eq!(auto(Some((250, 250, 250))), named("light", Some((250, 250, 250))));
         assert_ne!(named("dark", Some((40, 40, 60))), named("dark", None), "slight backgrounds follow the real one");
-        assert_eq!(library.load("auto", Terminal { depth: Depth::Ansi, background: Some((0, 0, 0)) }).0, named("ansi", None));
+        assert_eq!(
+            library.load("auto", Terminal { depth: Depth::Ansi, background: Some((0, 0, 0)) }).0,
+            named("ansi", None)
+        );
     }
 
     #[test]
     fn faults_of_a_file_are_warnings() {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
-        write("mine.toml", "inherits = 'dark'\ncolour = 1\n[palette]\naccent = '#ff0000'\n[roles]\nnope = 'red'\nbad = 'blurple'\ngood = { fg = 'accent', bold = true }\nwarning = 'purple'\n");
+        write(
+            "mine.toml",
+            "inherits = 'dark'\ncolour = 1\n[palette]\naccent = '#ff0000'\n[roles]\nnope = 'red'\nbad = 'blurple'\ngood = { fg = 'accent', bold = true }\nwarning = 'purple'\n",
+        );
         write("broken.toml", "= 3");
         write("loop.toml", "inherits = 'loop'");
         let library = Library::new(Some(directory.path()));

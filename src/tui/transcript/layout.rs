@@ -275,7 +275,9 @@ fn update(part: &Part<'_>, old: Option<PartLayout>, work: &mut Work) -> PartLayo
         Body::Text { flow, growth, edition, .. } => (flow, growth, edition),
     };
     let mut layout = match old {
-        Some(old) if matches!(old.content, Content::Text { edition: e, bytes, .. } if e == edition && bytes <= part.text.len()) => old,
+        Some(old) if matches!(old.content, Content::Text { edition: e, bytes, .. } if e == edition && bytes <= part.text.len()) => {
+            old
+        }
         _ => fresh(Content::Text { blocks: Box::new(Blocks::new(flow)), edition, bytes: 0, cut: None }),
     };
     if let Content::Text { blocks, bytes, cut, .. } = &mut layout.content {

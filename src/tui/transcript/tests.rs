@@ -1,6 +1,8 @@
 use super::*;
 use crate::domain::tool::Progress;
-use crate::domain::{CallId, Content, ItemId, Origin, ServerName, StepId, ToolCall, ToolId, ToolOutcome, TurnId, UserInput};
+use crate::domain::{
+    CallId, Content, ItemId, Origin, ServerName, StepId, ToolCall, ToolId, ToolOutcome, TurnId, UserInput,
+};
 use crate::strings::Strings;
 use crate::tui::cell::{Cell, Change, ToolChange};
 use crate::tui::keymap::Keymap;
@@ -109,7 +111,14 @@ fn paragraphs(range: std::ops::Range<usize>) -> String {
 
 fn call(id: u64, name: &str, arguments: serde_json::Value) -> Box<ToolCall> {
     let tool = Some(ToolId::on(&ServerName::from("s"), name));
-    Box::new(ToolCall { id: CallId(id), provider_id: None, asked: name.into(), tool, arguments, origin: Origin::Native })
+    Box::new(ToolCall {
+        id: CallId(id),
+        provider_id: None,
+        asked: name.into(),
+        tool,
+        arguments,
+        origin: Origin::Native,
+    })
 }
 
 fn tool(desk: &mut Desk, step: u64, id: u64, result: &str) -> SlotId {
@@ -345,7 +354,8 @@ fn a_selection_over_entries_tells_them_apart() {
 fn search_finds_folded_text_and_opens_it() {
     let mut desk = Desk::new(Filter::TIMELINE, 40, 10);
     desk.answer("a needle here");
-    let hidden: String = (0..50).map(|i| if i == 33 { "NEEDLE 33\n".to_owned() } else { format!("hay {i}\n") }).collect();
+    let hidden: String =
+        (0..50).map(|i| if i == 33 { "NEEDLE 33\n".to_owned() } else { format!("hay {i}\n") }).collect();
     tool(&mut desk, 1, 1, &hidden);
     desk.answer(&paragraphs(0..30));
     desk.draw();
@@ -460,7 +470,13 @@ fn output_of_a_running_call_is_bounded() {
     }
     assert_eq!(desk.lines().last().map(String::as_str), Some("  line 29999"));
     assert!(!desk.drawn.ticks, "what ticks is not in sight");
-    let outcome = ToolOutcome::Done { content: vec![Content::text("all")], is_error: false, for_model: None, spilled: None, millis: 5 };
+    let outcome = ToolOutcome::Done {
+        content: vec![Content::text("all")],
+        is_error: false,
+        for_model: None,
+        spilled: None,
+        millis: 5,
+    };
     desk.store.change(slot, Change::Tool(ToolChange::Finished { outcome, at: None }));
     assert!(desk.lines().iter().any(|line| line.contains("→ all")));
     assert!(!desk.drawn.ticks);
@@ -472,16 +488,26 @@ fn a_hostile_name_or_result_draws_no_control() {
     let evil = "\u{1b}[31m\u{202e}x\u{200b}\u{7}\r\n\u{9b}2J";
     desk.store.push(Place::default(), Cell::user(UserInput::text(evil)));
     let slot = desk.store.push(Place::default(), Cell::tool(CallId(1)));
-    let call = Box::new(ToolCall { tool: None, asked: evil.into(), ..*call(1, "x", json!({ evil: evil, "b": [evil] })) });
+    let call =
+        Box::new(ToolCall { tool: None, asked: evil.into(), ..*call(1, "x", json!({ evil: evil, "b": [evil] })) });
     desk.store.change(slot, Change::Tool(ToolChange::Proposed { call, spec: None }));
     desk.store.change(slot, Change::Tool(ToolChange::Started { at: desk.now }));
     desk.store.change(slot, Change::Tool(ToolChange::Output(evil)));
-    desk.store.change(slot, Change::Tool(ToolChange::Progress(Progress { message: Some(evil.into()), ..Progress::default() })));
+    desk.store.change(
+        slot,
+        Change::Tool(ToolChange::Progress(Progress { message: Some(evil.into()), ..Progress::default() })),
+    );
     desk.answer(&format!("# {evil}\n\n`{evil}` [{evil}](http://{evil})\n\n```{evil}\n{evil}\n```\n"));
     for _ in 0..2 {
         let buffer = desk.draw();
         for cell in &buffer.content {
-            assert!(cell.symbol().chars().all(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')), "{:?}", cell.symbol());
+            assert!(
+                cell.symbol()
+                    .chars()
+                    .all(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')),
+                "{:?}",
+                cell.symbol()
+            );
         }
         desk.scroll(-12);
         desk.with(|view, store, look| view.toggle(store, look));

@@ -158,7 +158,8 @@ impl View {
         self.drawn.extend(lines.iter().enumerate().map(|(y, line)| (area.y + y as u16, line.spot)));
         self.layouts.end(self.window.height);
         self.gauge.update(store, &self.entries);
-        let share = |spot: Spot| self.entries.get(spot.entry).map_or(0.0, |id| self.gauge.share(spot, *id, &self.layouts));
+        let share =
+            |spot: Spot| self.entries.get(spot.entry).map_or(0.0, |id| self.gauge.share(spot, *id, &self.layouts));
         let above = if at_start { 0.0 } else { share(top) };
         let end = if at_end { 1.0 } else { share(last).max(above) };
         Drawn {

@@ -2,13 +2,14 @@
 
 use super::arguments::{self, Argument};
 use super::{
-    ARGUMENTS, COMMAND, Ctx, DIFF, HEAD, NOTE, OUTPUT_TAIL, PROGRESS, RESULT, RESULTS, SUMMARY, Shown, Stage, Tool, WARNINGS,
+    ARGUMENTS, COMMAND, Ctx, DIFF, HEAD, NOTE, OUTPUT_TAIL, PROGRESS, RESULT, RESULTS, SUMMARY, Shown, Stage, Tool,
+    WARNINGS,
 };
 use crate::domain::policy::{Check, Preview, Verdict};
 use crate::domain::tool::{Origin, Progress};
 use crate::domain::{Phrase, ToolOutcome};
-use crate::tui::cell::{Fold, split_row};
 use crate::strings::Strings;
+use crate::tui::cell::{Fold, split_row};
 use crate::tui::text::Glyphs;
 use crate::tui::text::row::{Row, RowBuilder};
 use crate::tui::text::wrap::{Frame, Span, wrap};
@@ -111,7 +112,8 @@ fn head(tool: &Tool, ctx: &Ctx<'_>) -> Row {
     }
     let mut builder = RowBuilder::default();
     builder.push(sign, role).pad_to(2.max(width::of(sign) + 1));
-    let quiet = role == Role::Good || tool.outcome().is_some_and(|outcome| matches!(outcome, ToolOutcome::SameAs { .. }));
+    let quiet =
+        role == Role::Good || tool.outcome().is_some_and(|outcome| matches!(outcome, ToolOutcome::SameAs { .. }));
     let words_role = if quiet { Role::Dim } else { role };
     let name = sanitize::line(&tool.name).into_owned();
     let paint = Role::Tool.with(Modifier::BOLD);
@@ -222,7 +224,11 @@ fn progress_row(progress: &Progress, ctx: &Ctx<'_>) -> Row {
 }
 
 fn warnings(check: &Check, ctx: &Ctx<'_>) -> Vec<Row> {
-    check.warnings.iter().flat_map(|warning| phrase(ctx.signs().glyphs().warning, warning, Role::Warning, ctx)).collect()
+    check
+        .warnings
+        .iter()
+        .flat_map(|warning| phrase(ctx.signs().glyphs().warning, warning, Role::Warning, ctx))
+        .collect()
 }
 
 /// What was found out before it ran.
@@ -238,7 +244,11 @@ fn note(tool: &Tool, ctx: &Ctx<'_>) -> Vec<Row> {
             rows.extend(phrase(glyphs.bad, &Phrase::literal(text), Role::Bad, ctx));
         }
         if let Preview::Diff(diff) = &check.preview {
-            let new = if diff.exists { String::new() } else { format!("{}{}", glyphs.dot, ctx.look.strings.get("cell.new_file")) };
+            let new = if diff.exists {
+                String::new()
+            } else {
+                format!("{}{}", glyphs.dot, ctx.look.strings.get("cell.new_file"))
+            };
             rows.extend(lines_of(&format!("{}{new}", diff.path), Role::Value, ctx.width));
         }
     }

@@ -12,8 +12,8 @@ use crate::domain::tool::{Origin, Progress};
 use crate::domain::{CallId, ServerName, ToolCall, ToolOutcome, ToolSpec};
 use crate::strings::Strings;
 use crate::tui::text::blocks::{Flow, Growth};
-use crate::tui::text::{Signs, diff};
 use crate::tui::text::row::Row;
+use crate::tui::text::{Signs, diff};
 use crate::tui::theme::Role;
 use arguments::Argument;
 use results::Piece;
@@ -333,7 +333,8 @@ impl Tool {
                 out.push(Part::rows(key, if argument.is_short() { &argument.value } else { "" }).inset(2));
             }
             if !argument.is_short() {
-                let body = Body::Text { flow: argument.flow, base: Role::Value, growth: Growth::Whole, edition: self.edition };
+                let body =
+                    Body::Text { flow: argument.flow, base: Role::Value, growth: Growth::Whole, edition: self.edition };
                 out.push(Part { body, ..Part::rows(key + 1, &argument.value).inset(4) });
             }
         }
