@@ -3,6 +3,7 @@
 //! Keys and resizes are drawn at once, text that arrives in the next slot of [`SLOT`], spinners [`SPIN`] apart and only while one is in sight,
 //! countdowns when their next second begins. **Invariant:** when nothing is due, [`FrameClock::due`] is `None`: no timer, no wake-up.
 
+use ratatui::layout::{Position, Rect};
 use std::time::{Duration, Instant};
 
 /// Frames are at least this far apart while nothing but text arrives.
@@ -17,6 +18,19 @@ pub enum Motion {
     Still,
     /// A spinner or an elapsed time.
     Spinning,
+}
+
+/// What came of drawing a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Painted {
+    /// Where the caret stands.
+    pub caret: Option<Position>,
+    /// Whether something in sight moves by itself.
+    pub motion: Motion,
+    /// When something in sight changes by itself.
+    pub deadline: Option<Instant>,
+    /// The insides of the panes that are in sight.
+    pub panes: Vec<Rect>,
 }
 
 /// The clock.

@@ -3,15 +3,17 @@
 use crate::contract::{Event, Op};
 use crate::strings::{Language, Strings};
 use crate::tui::dress::Dress;
-use crate::tui::frame::Motion;
+use crate::tui::frame::{Motion, Painted};
 use crate::tui::history::History;
 use crate::tui::keymap::{Chord, Keymap};
 use crate::tui::msg::Msg;
 use crate::tui::outcome::Effect;
 use crate::tui::pane::composer::Composer;
 use crate::tui::settings::Settings;
-use crate::tui::theme::{Role, probe};
-use crate::tui::ui::{Painted, Ui};
+use crate::tui::text::highlight::Mode;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::transcript::Store;
+use crate::tui::ui::Ui;
 use crate::tui::wardrobe::Wardrobe;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::{Buffer, Cell};
@@ -38,7 +40,7 @@ impl Harness {
     pub fn with(columns: u16, rows: u16, settings: Settings, language: Language) -> Self {
         let size = Size::new(columns, rows);
         let dress = Dress {
-            theme: probe::theme(),
+            theme: Theme::probe(),
             strings: Strings::new(language),
             keymap: Keymap::built_in(),
             ascii: settings.ascii,
@@ -46,7 +48,8 @@ impl Harness {
             shift_enter: false,
         };
         let composer = Composer::new(History::default(), Vec::new());
-        let ui = Ui::new(settings, dress, Wardrobe::default(), composer, size);
+        let mut ui = Ui::new(settings, dress, Wardrobe::default(), composer, size);
+        ui.scene.store = Store::with_colours(Mode::Inline);
         Self { ui, now: Instant::now(), size, effects: Vec::new() }
     }
 
@@ -176,7 +179,7 @@ fn row_text(buffer: &Buffer, y: u16) -> String {
 fn row_roles(buffer: &Buffer, y: u16) -> String {
     let mut stretches: Vec<(String, u16, u16)> = Vec::new();
     for (x, cell) in row(buffer, y) {
-        let role = probe::role(cell.style());
+        let role = Theme::role_of(cell.fg);
         let plain = role.is_none_or(|role| role == Role::Text) && cell.modifier.is_empty();
         if plain {
             continue;

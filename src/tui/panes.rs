@@ -9,6 +9,7 @@ use crate::tui::pane::content::Content;
 use crate::tui::theme::Role;
 use crate::tui::transcript::{Drawn, Store};
 use crate::tui::widget::frame::Lit;
+use crate::tui::widget::line::paragraphs;
 use crate::tui::widget::{Line, frame};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,6 +18,15 @@ use ratatui::layout::Rect;
 const LEFT_AT_FIRST: u16 = 58;
 /// A step of resizing, percent.
 const RESIZE: u16 = 5;
+
+/// What an empty session is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum First {
+    /// A task.
+    Task,
+    /// Looking around with the scripted model.
+    Tour,
+}
 
 /// The panes.
 #[derive(Debug)]
@@ -117,18 +127,24 @@ impl Panes {
         look: &Look<'_>,
         store: &Store,
         (focused, waits): (Option<PaneId>, usize),
+        first: First,
     ) -> Drawn {
         let mut all = Drawn::default();
         for (id, area) in &areas.panes {
             let lit = if focused == Some(*id) { Lit::Bright } else { Lit::Dim };
             let single = areas.panes.len() == 1 && *id != PaneId::Timeline;
+            let drawn = self.get(*id).draw(*area, buffer, look, store, lit);
+            // What stands in the title is known when the content has been drawn.
             let title = if single { tabs(*id, lit, look) } else { title(*id, lit, look) };
             let right = self.right(*id, single, store, look, waits);
-            let drawn = self.get(*id).draw(*area, buffer, look, store, lit, (&title, &right));
+            frame::rule(Rect { height: 1, ..*area }, buffer, look, lit, &title, &right);
             all.ticks |= drawn.ticks;
             if focused == Some(*id) {
                 all.caret = drawn.caret;
             }
+        }
+        if let Some((_, area)) = areas.panes.first().filter(|_| store.is_empty()) {
+            draw_empty(*area, buffer, look, first);
         }
         if let Some(divider) = areas.divider {
             draw_divider(divider, &areas.panes, buffer, look);
@@ -157,6 +173,22 @@ impl Panes {
 
 fn title(id: PaneId, lit: Lit, look: &Look<'_>) -> Line {
     Line::of(look.strings.get(id.title()), lit.title())
+}
+
+/// What an empty session says.
+fn draw_empty(area: Rect, buffer: &mut Buffer, look: &Look<'_>, first: First) {
+    let key = match first {
+        First::Task => "pane.empty",
+        First::Tour => "pane.empty_tour",
+    };
+    let columns = area.width.saturating_sub(4).min(64);
+    let lines = paragraphs(look.strings.get(key), columns);
+    let rows = area.height.saturating_sub(1);
+    let top = area.y + 1 + rows.saturating_sub(lines.len() as u16) / 3;
+    let x = area.x + (area.width - columns) / 2;
+    for (y, line) in (top..area.bottom()).zip(&lines) {
+        Line::of(line, Role::Dim).draw(Rect { x, y, width: columns, height: 1 }, buffer, look.theme);
+    }
 }
 
 /// The names of all three, the shown one standing out.

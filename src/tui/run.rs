@@ -8,6 +8,7 @@ use crate::contract::{ClockOp, Event, Op, SessionEvent};
 use crate::domain::{Notice, Phrase};
 use crate::tui::clipboard::{self, Through};
 use crate::tui::dress::Dress;
+use crate::tui::farewell;
 use crate::tui::frame::FrameClock;
 use crate::tui::history::History;
 use crate::tui::host::Host;
@@ -22,14 +23,13 @@ pub use crate::tui::setup::{Exit, Setup};
 use crate::tui::signals::{Signal, Signals};
 use crate::tui::terminal::Terminal;
 use crate::tui::text::width;
-use crate::tui::transcript::plain;
-use crate::tui::ui::{Dump, Ui};
+use crate::tui::ui::Ui;
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
 /// Events taken in before the next frame is considered.
@@ -64,7 +64,7 @@ pub async fn run(setup: Setup) -> io::Result<Exit> {
             other => other,
         };
         if let Some(exit) = exit {
-            screen.leave().await;
+            Box::pin(screen.leave()).await;
             return Ok(exit);
         }
     }
@@ -93,6 +93,8 @@ struct Screen {
     fault: Fault,
     /// What was received and not taken in yet.
     pending: VecDeque<Received>,
+    /// Syntax colours became ready.
+    colours: Arc<Notify>,
 }
 
 impl Screen {
@@ -116,6 +118,9 @@ impl Screen {
         for notice in setup.notices.into_iter().chain(theme) {
             ui.show(notice, now);
         }
+        let colours = Arc::new(Notify::new());
+        let ready = Arc::clone(&colours);
+        ui.scene.store.set_waker(Arc::new(move || ready.notify_one()));
         if setup.found.is_some() {
             ui.layers.push(Box::new(Welcome::new()), &ui.scene.facts);
         }
@@ -142,6 +147,7 @@ impl Screen {
             exit: None,
             fault,
             pending: VecDeque::new(),
+            colours,
         })
     }
 
@@ -151,13 +157,16 @@ impl Screen {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let (now, size) = (self.now(), self.terminal.size());
+        // The size the screen knows, not the newest: that one comes with its signal.
+        let (now, size) = (self.now(), self.ui.size());
         let Self { ui, terminal, .. } = self;
         let mut painted = None;
         terminal.draw(size, |buffer| {
-            let drawn = ui.draw(buffer, now);
+            let mut drawn = ui.draw(buffer, now);
+            let panes = std::mem::take(&mut drawn.panes);
+            let caret = drawn.caret;
             painted = Some(drawn);
-            drawn.caret
+            (caret, panes)
         })?;
         if let Some(painted) = painted {
             self.clock.drawn(now, painted.motion, painted.deadline);
@@ -186,6 +195,10 @@ impl Screen {
             done = self.tasks.join_next(), if !self.tasks.is_empty() => self.done(done)?,
             event = receive(self.events.as_mut()), if self.events.is_some() => self.event(event)?,
             found = receive(self.found.as_mut()), if self.found.is_some() => self.found(found)?,
+            () = self.colours.notified() => {
+                let now = self.now();
+                self.clock.soon(now);
+            }
             () = self.outbox.send_one(), if !self.outbox.is_empty() => {}
             () = sleep(deadline), if deadline.is_some() => self.time()?,
         }
@@ -211,6 +224,10 @@ impl Screen {
                 Received::Answer(Answer::Keyboard(_)) => {
                     self.terminal.use_keyboard()?;
                     Msg::ShiftEnter
+                }
+                Received::Answer(Answer::Synchronizes) => {
+                    self.terminal.synchronizes();
+                    continue;
                 }
                 Received::Answer(Answer::Joins) => {
                     width::set_joins(true);
@@ -329,7 +346,7 @@ impl Screen {
             self.perform(effect);
         }
         if !self.terminal.is_ours() && !self.lent {
-            return Err(io::Error::other("a part of the program panicked while it drew"));
+            return Err(io::Error::other(self.ui.dress.strings.get("pane.panicked").to_owned()));
         }
         Ok(())
     }
@@ -450,23 +467,8 @@ impl Screen {
         let _ = tokio::time::timeout(LAST_WORDS, self.outbox.send_all()).await;
         if self.exit == Some(Exit::Quit) {
             // Where standard output is closed nobody reads it.
-            let _ = self.say_goodbye();
+            let _ = farewell::say(&self.ui);
         }
-    }
-
-    fn say_goodbye(&self) -> io::Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        let strings = &self.ui.dress.strings;
-        if self.ui.dump == Dump::On {
-            for line in plain(&self.ui.scene.store, strings) {
-                writeln!(out, "{line}")?;
-            }
-            writeln!(out)?;
-        }
-        if self.ui.scene.facts.session.is_some() && !self.ui.scene.store.is_empty() {
-            writeln!(out, "{}", strings.fill("app.resume", &[("command", "mcpane --continue")]))?;
-        }
-        out.flush()
     }
 }
 

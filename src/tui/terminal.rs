@@ -3,7 +3,7 @@
 //! **Invariants:** a frame is one write; what was switched on is switched off in reverse order, exactly once, whether the program quits, is told to end,
 //! panics or is suspended. The standard hook for panics is wrapped here, because a panic's message must be written to the restored screen.
 
-use ratatui::backend::{Backend, CrosstermBackend};
+use crate::tui::encode::{Frame, encode};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -23,8 +23,8 @@ const LEAVE_MODES: &[u8] = b"\x1b[?1004l\x1b[?2004l\x1b[?1049l";
 /// The kitty keyboard protocol, only to tell keys apart that else look the same.
 const KEYBOARD_ON: &[u8] = b"\x1b[>1u";
 const KEYBOARD_OFF: &[u8] = b"\x1b[<1u";
-/// Background colour, keyboard protocol, whether clusters are joined, and last what every terminal answers.
-const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[?2027$p\x1b[c";
+/// Background colour, keyboard protocol, whether frames are shown at once and clusters joined, and last what every terminal answers.
+const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[?2026$p\x1b[?2027$p\x1b[c";
 
 /// What has to be undone.
 struct Restore {
@@ -32,9 +32,24 @@ struct Restore {
     tty: Arc<OwnedFd>,
     termios: Termios,
     keyboard: bool,
-    /// Queries were sent and not all of them answered.
-    asked: bool,
+    /// Whether answers to our queries are still under way.
+    answers: Answers,
     thread: ThreadId,
+}
+
+/// Answers to our queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    /// Some are still under way.
+    Due,
+    /// None is.
+    Here,
+}
+
+fn note(answers: Answers) {
+    if let Some(restore) = RESTORE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        restore.answers = answers;
+    }
 }
 
 /// There is one terminal in a process, and the panic hook must reach it.
@@ -51,7 +66,7 @@ fn restore() -> bool {
     // A terminal that is gone cannot be restored, and nobody is there to be told.
     let _ = write_all(&restore.out, &bytes);
     // Answers that are still under way must not be typed into the shell.
-    let how = if restore.asked { OptionalActions::Flush } else { OptionalActions::Now };
+    let how = if restore.answers == Answers::Due { OptionalActions::Flush } else { OptionalActions::Now };
     let _ = termios::tcsetattr(&restore.tty, how, &restore.termios);
     true
 }
@@ -104,6 +119,7 @@ pub struct Terminal {
     /// The screen's content is unknown: everything is drawn.
     unknown: bool,
     keyboard: bool,
+    synchronized: bool,
     bytes: Vec<u8>,
     written: u64,
 }
@@ -123,6 +139,7 @@ impl Terminal {
             caret: None,
             unknown: true,
             keyboard: false,
+            synchronized: false,
             bytes: Vec::with_capacity(16 * 1024),
             written: 0,
         };
@@ -147,7 +164,7 @@ impl Terminal {
                 tty: Arc::clone(&self.tty),
                 termios: termios.clone(),
                 keyboard: self.keyboard,
-                asked: false,
+                answers: Answers::Here,
                 thread: std::thread::current().id(),
             });
         }
@@ -178,19 +195,13 @@ impl Terminal {
 
     /// Asks the terminal what it is. The answers come among the keys, or never.
     pub fn ask(&mut self) -> io::Result<()> {
-        self.asked(true);
+        note(Answers::Due);
         self.write(QUERIES)
     }
 
     /// The last of the answers came.
     pub fn answered(&mut self) {
-        self.asked(false);
-    }
-
-    fn asked(&mut self, asked: bool) {
-        if let Some(restore) = RESTORE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            restore.asked = asked;
-        }
+        note(Answers::Here);
     }
 
     /// The terminal answered that it speaks the kitty keyboard protocol: use it. It is popped when leaving.
@@ -223,8 +234,13 @@ impl Terminal {
         self.unknown = true;
     }
 
-    /// Draws a frame: what `paint` leaves in the buffer, the cursor where it says. One write, or none when nothing changed.
-    pub fn draw(&mut self, size: Size, paint: impl FnOnce(&mut Buffer) -> Option<Position>) -> io::Result<()> {
+    /// Draws a frame: what `paint` leaves in the buffer, the cursor where it says; it also names the insides of the panes, whose rows may have moved up
+    /// together. One write, or none when nothing changed.
+    pub fn draw(
+        &mut self,
+        size: Size,
+        paint: impl FnOnce(&mut Buffer) -> (Option<Position>, Vec<Rect>),
+    ) -> io::Result<()> {
         let area = Rect::new(0, 0, size.width, size.height);
         if self.next.area != area {
             self.next.resize(area);
@@ -235,9 +251,10 @@ impl Terminal {
         if self.unknown {
             self.shown.reset();
         }
-        let caret = paint(&mut self.next);
+        let (caret, panes) = paint(&mut self.next);
+        let frame = Frame { unknown: self.unknown, was: self.caret, caret, synchronized: self.synchronized, panes };
         self.bytes.clear();
-        encode(&mut self.bytes, &self.shown, &self.next, self.unknown, (self.caret, caret))?;
+        encode(&mut self.bytes, &mut self.shown, &self.next, &frame)?;
         std::mem::swap(&mut self.shown, &mut self.next);
         self.caret = caret;
         self.unknown = false;
@@ -246,6 +263,11 @@ impl Terminal {
         }
         self.written += self.bytes.len() as u64;
         write_all(&self.out, &self.bytes)
+    }
+
+    /// The terminal answered that it shows frames at once.
+    pub fn synchronizes(&mut self) {
+        self.synchronized = true;
     }
 
     /// Bytes written since the start.
@@ -263,71 +285,5 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         self.leave();
-    }
-}
-
-/// The bytes that turn one screen into the next: nothing when nothing changed.
-fn encode(
-    bytes: &mut Vec<u8>,
-    shown: &Buffer,
-    next: &Buffer,
-    unknown: bool,
-    (was, caret): (Option<Position>, Option<Position>),
-) -> io::Result<()> {
-    let changes = shown.diff(next);
-    if changes.is_empty() && !unknown && was == caret {
-        return Ok(());
-    }
-    bytes.extend_from_slice(b"\x1b[?2026h");
-    if unknown {
-        bytes.extend_from_slice(b"\x1b[?25l\x1b[0m\x1b[2J");
-    } else if was.is_some() && (!changes.is_empty() || caret.is_none()) {
-        bytes.extend_from_slice(b"\x1b[?25l");
-    }
-    if !changes.is_empty() {
-        CrosstermBackend::new(&mut *bytes).draw(changes.into_iter())?;
-    }
-    if let Some(caret) = caret {
-        let place = format!("\x1b[{};{}H\x1b[?25h", caret.y + 1, caret.x + 1);
-        bytes.extend_from_slice(place.as_bytes());
-    }
-    bytes.extend_from_slice(b"\x1b[?2026l");
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn buffer(lines: &[&str]) -> Buffer {
-        Buffer::with_lines(lines.iter().copied())
-    }
-
-    fn encoded(from: &Buffer, to: &Buffer, caret: (Option<Position>, Option<Position>)) -> String {
-        let mut bytes = Vec::new();
-        encode(&mut bytes, from, to, false, caret).unwrap();
-        String::from_utf8(bytes).unwrap()
-    }
-
-    #[test]
-    fn an_unchanged_frame_is_no_bytes() {
-        let screen = buffer(&["one", "two"]);
-        let caret = Some(Position::new(1, 1));
-        assert_eq!(encoded(&screen, &screen, (caret, caret)), "");
-    }
-
-    #[test]
-    fn only_what_changed_is_written_and_the_caret_comes_last() {
-        let (from, to) = (buffer(&["one", "two"]), buffer(&["one", "twx"]));
-        let out = encoded(&from, &to, (Some(Position::new(0, 0)), Some(Position::new(2, 1))));
-        assert!(out.starts_with("\x1b[?2026h\x1b[?25l\x1b[2;3Hx"), "{out:?}");
-        assert!(out.ends_with("\x1b[2;3H\x1b[?25h\x1b[?2026l"), "{out:?}");
-    }
-
-    #[test]
-    fn moving_the_caret_alone_is_short() {
-        let screen = buffer(&["one"]);
-        let out = encoded(&screen, &screen, (Some(Position::new(0, 0)), Some(Position::new(1, 0))));
-        assert_eq!(out, "\x1b[?2026h\x1b[1;2H\x1b[?25h\x1b[?2026l");
     }
 }

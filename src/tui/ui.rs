@@ -13,7 +13,7 @@ use crate::tui::commands;
 use crate::tui::draft::DraftKeeper;
 use crate::tui::dress::Dress;
 use crate::tui::focus::{Focus, PaneId};
-use crate::tui::frame::Motion;
+use crate::tui::frame::{Motion, Painted};
 use crate::tui::keymap::Context;
 use crate::tui::layer::Layers;
 use crate::tui::layout::{self, Areas, Arrangement, Dock, Wishes};
@@ -21,8 +21,8 @@ use crate::tui::msg::{Msg, Presence};
 use crate::tui::outcome::{Effect, Manner, Outcome};
 use crate::tui::pane::composer::{Composer, Wish};
 use crate::tui::pane::header;
-use crate::tui::pane::status::Status;
-use crate::tui::panes::Panes;
+use crate::tui::pane::status::{Status, Voice};
+use crate::tui::panes::{First, Panes};
 use crate::tui::scene::{Draft, Scene};
 use crate::tui::settings::Settings;
 use crate::tui::theme::Role;
@@ -32,7 +32,7 @@ use crate::tui::widget::{Line, frame};
 use crate::tui::{hints, layer};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect, Size};
+use ratatui::layout::{Rect, Size};
 use std::time::{Duration, Instant};
 
 /// A second Ctrl-C within this time leaves.
@@ -54,17 +54,6 @@ enum Editing {
     Composer,
     Prompt,
     Layer,
-}
-
-/// What came of drawing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Painted {
-    /// Where the caret stands.
-    pub caret: Option<Position>,
-    /// Whether something in sight moves by itself.
-    pub motion: Motion,
-    /// When something in sight changes by itself.
-    pub deadline: Option<Instant>,
 }
 
 /// The owner of the screen.
@@ -120,6 +109,11 @@ impl Ui {
         }
     }
 
+    /// The size of the screen.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
     /// How the panes stand on this screen.
     pub fn arrangement(&self) -> Arrangement {
         self.panes.mode.arrange(self.size)
@@ -127,6 +121,8 @@ impl Ui {
 
     /// Takes in what happened; answers what the loop must do.
     pub fn update(&mut self, msg: Msg, now: Instant) -> Vec<Effect> {
+        let voice = if matches!(msg, Msg::Key(_) | Msg::Paste(_)) { Voice::Answer } else { Voice::News };
+        self.status.listen(voice);
         let effects = match msg {
             Msg::Key(key) => self.key(key, now),
             Msg::Paste(text) => self.paste(&text, now),
@@ -451,7 +447,7 @@ impl Ui {
     pub fn draw(&mut self, buffer: &mut Buffer, now: Instant) -> Painted {
         let areas = self.areas(now);
         let look = self.dress.look(now);
-        let still = Painted { caret: None, motion: Motion::Still, deadline: None };
+        let still = Painted { caret: None, motion: Motion::Still, deadline: None, panes: Vec::new() };
         if areas.arrangement == Arrangement::TooSmall {
             let (columns, rows) = (layout::MIN.width.to_string(), layout::MIN.height.to_string());
             let text = look.strings.fill("pane.too_small", &[("columns", &columns), ("rows", &rows)]);
@@ -467,7 +463,8 @@ impl Ui {
             Some(Focus::Pane(id)) => Some(id),
             _ => None,
         };
-        let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits));
+        let first = if self.scene.facts.model.scripted { First::Tour } else { First::Task };
+        let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits), first);
         let dock = (!areas.dock.is_empty()).then(|| self.scene.prompts.draw(areas.dock, buffer, &look)).flatten();
         let lit = if focus == Some(Focus::Composer) { Lit::Bright } else { Lit::Dim };
         let left = hints::working(&look, &self.scene, waits, focus);
@@ -495,6 +492,7 @@ impl Ui {
         let moves = (self.scene.activity.is_running() && waits == 0) || drawn.ticks;
         let spins = moves && self.dress.animate && self.presence == Presence::Here;
         let motion = if spins { Motion::Spinning } else { Motion::Still };
-        Painted { caret, motion, deadline: self.scene.prompts.next_deadline(now) }
+        let panes = areas.panes.iter().map(|(_, area)| Rect { y: area.y + 1, height: area.height - 1, ..*area });
+        Painted { caret, motion, deadline: self.scene.prompts.next_deadline(now), panes: panes.collect() }
     }
 }

@@ -16,6 +16,7 @@ const DIRECTIONS: &[(&str, Allowed)] = &[
     ("redact", Allowed::Exactly(&[])),
     ("disk", Allowed::Exactly(&[])),
     ("guard", Allowed::Exactly(&[])),
+    ("desktop", Allowed::Exactly(&["domain"])),
     ("strings", Allowed::Exactly(&["domain"])),
     ("telemetry", Allowed::Exactly(&["domain", "redact"])),
     ("schema", Allowed::Exactly(&["domain"])),
@@ -132,9 +133,9 @@ const BANS: &[Ban] = &[
         place: Place::But(&["tui::theme"]),
     },
     Ban {
-        what: "processes are started in mcp::launch, guard and tools only",
+        what: "processes are started in mcp::launch, guard, desktop and tools only",
         is: |p| p.holds("process::Command") || p.begins("process_wrap") || p.begins("portable_pty"),
-        place: Place::But(&["mcp::launch", "guard", "tools"]),
+        place: Place::But(&["mcp::launch", "guard", "desktop", "tools"]),
     },
     Ban {
         what: "the environment is read in config and main only",

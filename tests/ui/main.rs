@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cells;
 mod focus;
 mod gallery;
+mod keys;
 mod markdown;
 mod prompt_calls;
 mod prompt_forms;
@@ -15,3 +17,5 @@ mod pty;
 mod script;
 mod sheet;
 mod stage;
+mod states;
+mod wide;

@@ -189,6 +189,20 @@ fn arguments_that_were_not_touched_are_sent_as_they_were() {
 }
 
 #[test]
+fn arguments_that_are_no_object_are_edited_whole() {
+    let spec =
+        spec(ToolId::on(&"s".into(), "t"), Risk::External, json!({"type": "array", "items": {"type": "integer"}}));
+    let approval = approval_of(1, spec, json!([1, 2]), Preview::Arguments);
+    let mut bench = Bench::new();
+    bench.waits(1, kind(approval)).open().keys(&["e", "Ctrl-S"]);
+    assert_eq!(bench.ops(), []);
+    bench.press("e");
+    bench.prompts.edited("[3]".into());
+    bench.press("Ctrl-S");
+    assert_eq!(bench.ops(), [Op::Amend { prompt: PromptId(1), arguments: json!([3]) }]);
+}
+
+#[test]
 fn arguments_found_wrong_cannot_be_approved() {
     let mut bench = Bench::new();
     bench.waits(1, approval(1)).open();

@@ -14,7 +14,7 @@ use mcpane::tui::look::Look;
 use mcpane::tui::outcome::{Effect, Outcome};
 use mcpane::tui::prompt::Prompts;
 use mcpane::tui::text::width;
-use mcpane::tui::theme::{Role, Theme, probe};
+use mcpane::tui::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ impl Bench {
             ascii: false,
             strings: Strings::new(language),
             keymap: Keymap::built_in(),
-            theme: probe::theme(),
+            theme: Theme::probe(),
             effects: Vec::new(),
         }
     }
@@ -236,7 +236,7 @@ fn row_roles(buffer: &Buffer, y: u16) -> String {
     let mut stretches: Vec<(String, u16, u16)> = Vec::new();
     for x in 0..buffer.area.width {
         let cell = &buffer[(x, y)];
-        let role = probe::role(cell.style()).unwrap_or(Role::Text);
+        let role = Theme::role_of(cell.fg).unwrap_or(Role::Text);
         if role == Role::Text && cell.modifier.is_empty() {
             continue;
         }

@@ -1,5 +1,6 @@
 //! The real loop in a real (pseudo) terminal: modes, signals, suspending, idling.
 
+use crate::stage;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, channel};
@@ -23,7 +24,7 @@ impl Stage {
     fn start(scene: &str) -> Self {
         let exe = std::env::current_exe().unwrap();
         let mut command = CommandBuilder::new(exe);
-        command.args(["--ignored", "--exact", "stage::play", "--nocapture"]);
+        command.args(["--exact", "pty::quits_and_restores", "--nocapture"]);
         Self::run(scene, command)
     }
 
@@ -125,6 +126,10 @@ impl Drop for Stage {
 
 #[test]
 fn quits_and_restores() {
+    // As the child of this and the other tests, it is the program.
+    if stage::scene().is_some() {
+        return stage::play();
+    }
     let mut stage = Stage::start("quiet");
     stage.until("ollama:qwen3");
     stage.send("draft");
@@ -207,7 +212,8 @@ fn without_a_shell_it_is_not_stopped_for_ever() {
 
 #[test]
 fn stops_and_comes_back() {
-    let script = r#"set -m; "$0" --ignored --exact stage::play --nocapture; echo ST""OPPED; stty -a; fg; echo OV""ER"#;
+    let script =
+        r#"set -m; "$0" --exact pty::quits_and_restores --nocapture; echo ST""OPPED; stty -a; fg; echo OV""ER"#;
     let mut stage = Stage::in_shell("quiet", script);
     stage.until("Write a task");
     stage.send("kept");
@@ -237,10 +243,11 @@ fn a_resize_storm_ends_in_the_right_size() {
         stage.master.resize(size).unwrap();
     }
     stage.screen.screen_mut().set_size(20, 60);
-    stage.pump(Duration::from_millis(700));
-    let text = stage.text();
-    let rule = text.lines().find(|line| line.contains("1 Answer")).unwrap();
-    assert_eq!(rule.chars().count(), 60, "{text}");
+    let end = Instant::now() + PATIENCE;
+    while stage.text().lines().find(|line| line.contains("1 Answer")).is_none_or(|rule| rule.chars().count() != 60) {
+        assert!(Instant::now() < end, "{}", stage.text());
+        stage.pump(Duration::from_millis(50));
+    }
 }
 
 /// Times a thread of the process went to sleep by itself, added up: an idle program's do not rise.
@@ -270,4 +277,19 @@ fn idle_writes_nothing_and_never_wakes() {
     let (before, written) = (wakes(pid), stage.raw.len());
     stage.pump(Duration::from_secs(2));
     assert_eq!((wakes(pid), stage.raw.len()), (before, written));
+}
+
+#[test]
+fn leaves_the_transcript_and_the_way_back_on_the_normal_screen() {
+    let mut stage = Stage::start("answered");
+    stage.until("How to read the file");
+    stage.send("/dump\r");
+    stage.until("will be written to the normal screen");
+    stage.send("\x04");
+    assert_eq!(stage.end(), 0);
+    stage.assert_restored();
+    let all = stage.written();
+    let after = &all[all.find(LEAVE).unwrap()..];
+    assert!(after.contains("Sample data, so pack an umbrella anyway."), "{after}");
+    assert!(after.contains("mcpane --continue"), "{after}");
 }

@@ -1,7 +1,7 @@
-//! The real loop in a real terminal, played by a script instead of an agent. Not a test: something to look at.
+//! The real loop in a real terminal, played by a script instead of an agent: what the terminal tests run as a child, and something to look at:
 //!
 //!     cargo test --test ui --no-run
-//!     MCPANE_STAGE=waiting drive.py … -- target/debug/deps/ui-… --ignored --exact stage::play --nocapture
+//!     MCPANE_STAGE=waiting drive.py … -- target/debug/deps/ui-… --exact pty::quits_and_restores --nocapture
 
 use crate::script;
 use mcpane::contract::{Event, Op, SessionEvent, TurnEvent};
@@ -41,15 +41,19 @@ fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-#[test]
-#[ignore = "for looking at, in a terminal"]
-fn play() {
+/// What the child of the terminal tests plays, if this process is one.
+pub fn scene() -> Option<String> {
+    std::env::var("MCPANE_STAGE").ok()
+}
+
+/// Plays it until it is left.
+pub fn play() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(stage());
 }
 
 async fn stage() {
-    let scene = env("MCPANE_STAGE");
+    let scene = scene().unwrap_or_default();
     let (ops, mut asked) = mpsc::channel(64);
     let (events, from_agent) = mpsc::channel(1024);
     let (send_found, found) = mpsc::channel(8);

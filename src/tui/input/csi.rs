@@ -68,7 +68,10 @@ fn press(code: KeyCode, modifiers: KeyModifiers) -> Option<Received> {
 fn answer(private: &str, intermediates: &[u8], last: u8) -> Option<Received> {
     match (intermediates, last) {
         ([], b'u') => Some(Received::Answer(Answer::Keyboard(private.parse().ok()?))),
-        // DECRPM: 1 is set, 3 is always set.
+        // DECRPM: 1 is set, 2 is not set, 3 is always set.
+        (b"$", b'y') if matches!(private, "2026;1" | "2026;2" | "2026;3") => {
+            Some(Received::Answer(Answer::Synchronizes))
+        }
         (b"$", b'y') if matches!(private, "2027;1" | "2027;3") => Some(Received::Answer(Answer::Joins)),
         ([], b'c') => Some(Received::Answer(Answer::Attributes)),
         _ => None,

@@ -40,6 +40,8 @@ pub enum Answer {
     Background(u8, u8, u8),
     /// It speaks the kitty keyboard protocol; these enhancements are on.
     Keyboard(u32),
+    /// It shows a frame at once (mode 2026 is known).
+    Synchronizes,
     /// It draws a grapheme cluster as one (mode 2027 is on).
     Joins,
     /// What it is (DA1). The last answer of those that we ask for: what was not answered before it never will be.

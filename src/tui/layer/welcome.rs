@@ -168,13 +168,10 @@ impl Layer for Welcome {
         let place = Rect { x: inside.x + (inside.width - width) / 2, width, ..inside };
         let lines = self.lines(width, look);
         let top = (place.height.saturating_sub(lines.len() as u16)) / 3;
-        let chosen = self.choices().iter().position(|choice| *choice == self.chosen).unwrap_or(0);
-        // On a low screen the highlighted line is what must be seen.
-        let skip = if lines.len() > usize::from(place.height) {
-            chosen.min(lines.len() - usize::from(place.height))
-        } else {
-            0
-        };
+        // On a low screen the highlighted line is what must be seen, with what stands above it as far as there is room.
+        let chosen = lines.iter().position(|line| line.starts_with(look.glyphs().user)).unwrap_or(0);
+        let rows = usize::from(place.height);
+        let skip = (chosen + 1 + rows / 3).saturating_sub(rows).min(lines.len().saturating_sub(rows));
         for (y, line) in (place.y + top..place.bottom()).zip(&lines[skip..]) {
             line.draw(Rect { y, height: 1, ..place }, buffer, look.theme);
         }

@@ -8,7 +8,7 @@ use crate::tui::look::Look;
 use crate::tui::outcome::Effect;
 use crate::tui::theme::Role;
 use crate::tui::transcript::{Attention, Direction, Drawn, Filter, Store, View};
-use crate::tui::widget::frame::{self, Lit};
+use crate::tui::widget::frame::Lit;
 use crate::tui::widget::input::Lines;
 use crate::tui::widget::{Input, Line, scrollbar};
 use crossterm::event::{KeyCode, KeyEvent};
@@ -128,17 +128,8 @@ impl Content {
         Some(Vec::new())
     }
 
-    /// Draws title, content and search line.
-    pub fn draw(
-        &mut self,
-        area: Rect,
-        buffer: &mut Buffer,
-        look: &Look<'_>,
-        store: &Store,
-        lit: Lit,
-        (title, right): (&Line, &Line),
-    ) -> Drawn {
-        frame::rule(Rect { height: 1, ..area }, buffer, look, lit, title, right);
+    /// Draws content and search line below the row of the title.
+    pub fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>, store: &Store, lit: Lit) -> Drawn {
         let mut inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
         let searching = self.search.is_some() || self.view.query().is_some();
         if searching && inside.height > 1 {

@@ -13,26 +13,43 @@ use std::time::{Duration, Instant};
 /// Long enough to be read.
 const READ: Duration = Duration::from_secs(4);
 
+/// What a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Voice {
+    /// Something happened by itself.
+    #[default]
+    News,
+    /// It answers a key: it is shown at once, whatever stands here.
+    Answer,
+}
+
 /// The status line.
 #[derive(Debug, Default)]
 pub struct Status {
     notice: Option<(Notice, Instant)>,
     /// Notices that came since the last one that was seen to go.
     unread: usize,
+    voice: Voice,
 }
 
 impl Status {
     /// Shows a notice.
     pub fn show(&mut self, notice: Notice, now: Instant) {
         // A worse one that nobody can have read yet is not covered by a lesser one.
-        let covered = self
-            .notice
-            .as_ref()
-            .is_some_and(|(shown, at)| shown.level > notice.level && now.saturating_duration_since(*at) < READ);
+        let covered = self.voice == Voice::News
+            && self
+                .notice
+                .as_ref()
+                .is_some_and(|(shown, at)| shown.level > notice.level && now.saturating_duration_since(*at) < READ);
         self.unread += 1;
         if !covered {
             self.notice = Some((notice, now));
         }
+    }
+
+    /// What the notices that come now are.
+    pub fn listen(&mut self, voice: Voice) {
+        self.voice = voice;
     }
 
     /// A key was pressed.
@@ -97,6 +114,9 @@ mod tests {
         status.key(now + Duration::from_secs(1));
         let kept = status.notice.as_ref().map(|(notice, _)| notice.level);
         assert_eq!((kept, status.unread), (Some(Level::Error), 2));
+        status.listen(Voice::Answer);
+        status.show(Notice::info(Phrase::literal("as you wished")), now);
+        assert_eq!(status.notice.as_ref().map(|(notice, _)| notice.level), Some(Level::Info));
         status.key(now + READ);
         assert!(status.notice.is_none());
     }

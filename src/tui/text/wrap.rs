@@ -143,21 +143,34 @@ impl<'o> Wrapper<'o> {
     fn span(&mut self, span: &Span<'_>) {
         let exact = span.text.len() == span.source.len();
         let clean = sanitize::is_clean(&span.text);
-        let mut at = span.source.start;
-        for (piece, columns) in width::pieces(&span.text) {
-            let source = if exact { at..at + piece.len() } else { span.source.clone() };
+        let source = |at: usize, len: usize| {
+            let start = span.source.start + at;
+            if exact { start..start + len } else { span.source.clone() }
+        };
+        let mut at = 0;
+        while at < span.text.len() {
+            let rest = &span.text[at..];
+            // A word of ASCII goes as a whole; nearly all text is that.
+            let word = word(rest.as_bytes()).min(usize::from(self.room));
+            if word > 1 {
+                self.piece(&rest[..word], word as u16, span.paint, &source(at, word));
+                at += word;
+                continue;
+            }
+            let Some((piece, columns)) = width::pieces(rest).next() else { break };
+            let place = source(at, piece.len());
             at += piece.len();
             if clean || sanitize::is_clean(piece) {
-                self.piece(piece, columns, span.paint, &source);
+                self.piece(piece, columns, span.paint, &place);
             } else if piece == "\t" {
                 let column = self.line.columns + self.spaces.columns;
                 for _ in 0..4 - column % 4 {
-                    self.piece(" ", 1, span.paint, &source);
+                    self.piece(" ", 1, span.paint, &place);
                 }
             } else {
                 let shown = sanitize::piece(&span.text, piece);
                 for (piece, columns) in width::pieces(&shown) {
-                    self.piece(piece, columns, span.paint, &source);
+                    self.piece(piece, columns, span.paint, &place);
                 }
             }
         }
@@ -287,6 +300,12 @@ impl<'o> Wrapper<'o> {
     }
 }
 
+/// Bytes of the ASCII word at the beginning; its last letter is left alone where an accent may follow.
+fn word(bytes: &[u8]) -> usize {
+    let length = bytes.iter().take_while(|b| b.is_ascii_graphic()).count();
+    if bytes.get(length).is_some_and(|next| !next.is_ascii()) { length.saturating_sub(1) } else { length }
+}
+
 /// Whether a line may end between these two characters, neither of which is a space.
 fn may_break(before: char, after: char) -> bool {
     (is_wide(before) || is_wide(after)) && !never_starts(after) && !never_ends(before)
@@ -299,108 +318,21 @@ fn is_wide(c: char) -> bool {
 }
 
 /// Closing punctuation, small kana and marks of length: these stay with what stands before them.
-fn never_starts(c: char) -> bool {
-    matches!(
-        c,
-        '、' | '。'
-            | '，'
-            | '．'
-            | '・'
-            | '：'
-            | '；'
-            | '？'
-            | '！'
-            | '）'
-            | '］'
-            | '｝'
-            | '〉'
-            | '》'
-            | '」'
-            | '』'
-            | '】'
-            | '〕'
-            | '〗'
-            | '〙'
-            | '〟'
-            | '’'
-            | '”'
-            | '»'
-            | '…'
-            | '‥'
-            | '—'
-            | '～'
-            | '〜'
-            | '％'
-            | '℃'
-            | '°'
-            | '‰'
-            | '々'
-            | 'ー'
-            | 'ゝ'
-            | 'ゞ'
-            | 'ヽ'
-            | 'ヾ'
-            | 'ぁ'
-            | 'ぃ'
-            | 'ぅ'
-            | 'ぇ'
-            | 'ぉ'
-            | 'っ'
-            | 'ゃ'
-            | 'ゅ'
-            | 'ょ'
-            | 'ァ'
-            | 'ィ'
-            | 'ゥ'
-            | 'ェ'
-            | 'ォ'
-            | 'ッ'
-            | 'ャ'
-            | 'ュ'
-            | 'ョ'
-            | ','
-            | '.'
-            | '!'
-            | '?'
-            | ':'
-            | ';'
-            | ')'
-            | ']'
-            | '}'
-            | '%'
-            | '"'
-            | '\''
-            | '\u{1f3fb}'..='\u{1f3ff}'
-    )
-}
+const NEVER_STARTS: &str = concat!(
+    "、。，．・：；？！）］｝〉》」』】〕〗〙〟’”»…‥—～〜％℃°‰",
+    "々ーゝゞヽヾぁぃぅぇぉっゃゅょァィゥェォッャュョ",
+    ",.!?:;)]}%\"'",
+);
 
 /// Opening punctuation: it stays with what follows.
+const NEVER_ENDS: &str = "（［｛〈《「『【〔〖〘〝‘“«([{$￥＄#\u{200d}";
+
+fn never_starts(c: char) -> bool {
+    NEVER_STARTS.contains(c) || matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
+}
+
 fn never_ends(c: char) -> bool {
-    matches!(
-        c,
-        '（' | '［'
-            | '｛'
-            | '〈'
-            | '《'
-            | '「'
-            | '『'
-            | '【'
-            | '〔'
-            | '〖'
-            | '〘'
-            | '〝'
-            | '‘'
-            | '“'
-            | '«'
-            | '('
-            | '['
-            | '{'
-            | '$'
-            | '￥'
-            | '＄'
-            | '#'
-            | '\u{200d}'
-    )
+    NEVER_ENDS.contains(c)
 }
 
 #[cfg(test)]

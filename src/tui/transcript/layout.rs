@@ -16,8 +16,8 @@ use crate::tui::theme::Role;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The open block of a text is cut at a row when it is longer than this, in bytes.
-const CUT: usize = 4 * 1024;
+/// The open block of a text is cut at a row when it is longer than this, in bytes: it is laid out with every delta.
+const CUT: usize = 1536;
 /// So many rows are kept beyond what is drawn.
 const KEPT_ROWS: usize = 2000;
 /// The index of a text shorter than this is forgotten with its rows: it is cheap to find again.
@@ -326,7 +326,6 @@ fn lay_out(
     if blocks.is_open(block)
         && rendered.cuttable
         && range.len() > CUT
-        && rendered.rows.len() > 2
         && let Some(last) = rendered.rows.last()
         && last.source.start > range.start
     {

@@ -49,6 +49,11 @@ impl Line {
         self.width
     }
 
+    /// Whether its first piece is this.
+    pub fn starts_with(&self, text: &str) -> bool {
+        self.pieces.first().is_some_and(|(first, _)| first == text)
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()

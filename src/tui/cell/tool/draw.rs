@@ -112,10 +112,16 @@ fn head(tool: &Tool, ctx: &Ctx<'_>) -> Row {
     }
     let mut builder = RowBuilder::default();
     builder.push(sign, role).pad_to(2.max(width::of(sign) + 1));
+    let name = sanitize::line(&tool.name).into_owned();
+    // In a narrow pane the name matters more: of "running · 12 s" the last part stays.
+    let narrow = builder.width() + width::of(&name) + width::of(&words) + 1 > ctx.width;
+    let words = match words.rsplit_once(glyphs.dot) {
+        Some((_, last)) if narrow => last.to_owned(),
+        _ => words,
+    };
     let quiet =
         role == Role::Good || tool.outcome().is_some_and(|outcome| matches!(outcome, ToolOutcome::SameAs { .. }));
     let words_role = if quiet { Role::Dim } else { role };
-    let name = sanitize::line(&tool.name).into_owned();
     let paint = Role::Tool.with(Modifier::BOLD);
     split_row(builder, (&name, paint), (&sanitize::line(&words), Paint::from(words_role)), glyphs.more, ctx.width)
 }

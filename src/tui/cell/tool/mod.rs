@@ -377,12 +377,12 @@ impl Tool {
         format!("{sign} {} ({words})", self.name)
     }
 
-    pub(super) fn copy_text(&self) -> String {
-        format!("{}{}", self.name, self.body_text())
+    pub(super) fn copy_text(&self, strings: &Strings) -> String {
+        format!("{}{}", self.name, self.body_text(strings))
     }
 
     /// Its arguments and what it answered.
-    pub(super) fn body_text(&self) -> String {
+    pub(super) fn body_text(&self, strings: &Strings) -> String {
         let mut out = String::new();
         for argument in &self.arguments {
             out.push('\n');
@@ -392,10 +392,17 @@ impl Tool {
             }
             out.push_str(&argument.value);
         }
-        let texts = self.pieces().iter().map(|piece| piece.text.as_str()).chain([self.output.text.as_str()]);
-        for text in texts.filter(|text| !text.is_empty()) {
+        for piece in self.pieces() {
             out.push_str("\n\n");
-            out.push_str(text);
+            if let Some(label) = &piece.label {
+                out.push_str(&label.text(strings, Signs::Symbols.glyphs().dot));
+                out.push('\n');
+            }
+            out.push_str(&piece.text);
+        }
+        if !self.output.text.is_empty() {
+            out.push_str("\n\n");
+            out.push_str(&self.output.text);
         }
         out
     }

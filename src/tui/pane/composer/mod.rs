@@ -154,7 +154,7 @@ impl Composer {
     /// Takes pasted text. A long one is folded into one mark that stands for it.
     pub fn paste(&mut self, text: &str, look: &Look<'_>) {
         let text = foreign(text);
-        let lines = text.split('\n').count();
+        let lines = text.lines().count();
         let chars = text.chars().count();
         let long = lines > FOLD_LINES || chars > FOLD_CHARS;
         match token_char(self.pastes.len()).filter(|_| long) {

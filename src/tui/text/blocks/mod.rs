@@ -14,6 +14,9 @@ use crate::tui::text::row::Row;
 use crate::tui::text::wrap::{Frame, Span, wrap};
 use std::ops::Range;
 
+/// A text up to this size, in bytes, is looked through once more when it is whole, if it was cut at rows.
+const RECUT: usize = 1024 * 1024;
+
 /// How a text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Flow {
@@ -67,6 +70,8 @@ pub struct Blocks {
     list: Vec<Block>,
     fences: Vec<Fence>,
     definitions: Definitions,
+    /// Blocks smaller than this are sealed together.
+    group: usize,
     /// Up to here all is sealed.
     sealed: usize,
     /// How the open block begins.
@@ -78,6 +83,7 @@ pub struct Blocks {
     growth: Option<Growth>,
     forced: usize,
     parses: usize,
+    cut_at_rows: bool,
     /// The first block of a fence that was closed since the last update.
     stale: Option<usize>,
 }
@@ -94,7 +100,7 @@ struct Opening {
 impl Blocks {
     /// An empty index of a text with this flow.
     pub fn new(flow: Flow) -> Self {
-        Self { flow, ..Self::default() }
+        Self { flow, group: scan::GROUP, ..Self::default() }
     }
 
     /// Takes in what the text has become: the same with more at its end. Answers the first sealed block whose rows no longer hold, if there is one: a
@@ -104,6 +110,12 @@ impl Blocks {
             return None;
         }
         let was_whole = self.growth == Some(Growth::Whole);
+        // Cut where the rows of one width ended: found anew now that the text is whole, so that any width shows whole paragraphs.
+        let recut = growth == Growth::Whole && self.cut_at_rows && text.len() <= RECUT;
+        if recut {
+            let parses = self.parses;
+            *self = Self { parses, group: self.group, ..Self::new(self.flow) };
+        }
         self.len = text.len();
         self.growth = Some(growth);
         match self.flow {
@@ -111,7 +123,8 @@ impl Blocks {
             Flow::Plain | Flow::Json => self.seal_lines(text, growth),
         }
         let stale = self.stale.take();
-        if growth == Growth::Whole && !was_whole && !self.definitions.is_empty() { Some(0) } else { stale }
+        let defined = growth == Growth::Whole && !was_whole && !self.definitions.is_empty();
+        if defined || recut { Some(0) } else { stale }
     }
 
     /// How many blocks there are, the open one included.
@@ -183,6 +196,7 @@ impl Blocks {
         let form = if matches!(self.open.form, Form::Fence(_) | Form::Lines) { self.open.form } else { Form::Parse };
         self.push(self.open.form, class, self.sealed);
         self.forced += usize::from(form == Form::Parse);
+        self.cut_at_rows |= form == Form::Parse;
         self.sealed = at;
         self.open = Opening { form, joined: true, ..self.open };
         self.seen = 0;
@@ -210,7 +224,8 @@ impl Blocks {
         let tints = if let Colours::Ready(tints) = &colours { &**tints } else { &[] };
         let (part, from) = fence.part(text, range);
         part.rows(&Frame::plain(setting.width), tints, from, &mut rows);
-        Rendered { rows, making_colours: colours == Colours::Making, cuttable: true }
+        let cuttable = rows.len() > 2;
+        Rendered { rows, making_colours: colours == Colours::Making, cuttable }
     }
 
     fn lines(&self, text: &str, range: Range<usize>, setting: &Setting<'_>) -> Rendered {
@@ -227,7 +242,8 @@ impl Blocks {
             }
             at += part.len();
         }
-        Rendered { rows, making_colours: false, cuttable: true }
+        let cuttable = rows.len() > 2;
+        Rendered { rows, making_colours: false, cuttable }
     }
 }
 

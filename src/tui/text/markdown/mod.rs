@@ -78,7 +78,7 @@ pub struct Rendered {
     pub rows: Vec<Row>,
     /// Some code in it waits for its colours.
     pub making_colours: bool,
-    /// Its only block, if it is one and may be cut between any two rows.
+    /// It may be cut before its last row.
     pub cuttable: bool,
 }
 
@@ -121,12 +121,12 @@ pub fn render(document: &str, range: Range<usize>, context: Context<'_>, setting
 }
 
 /// Renders `shown`, which stands for `document[range]` but may be longer or shorter at its end (see [`mend()`]).
-pub fn render_as(
+pub fn render_as<'a>(
     shown: &str,
-    document: &str,
+    document: &'a str,
     range: Range<usize>,
-    context: Context<'_>,
-    setting: &Setting<'_>,
+    context: Context<'a>,
+    setting: &'a Setting<'a>,
 ) -> Rendered {
     let definitions = context.definitions;
     let resolve = move |link: BrokenLink<'_>| {

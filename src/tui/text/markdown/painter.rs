@@ -2,7 +2,7 @@
 
 use super::code::{Code, language};
 use super::table::Table;
-use super::{Class, Context, Rendered, Setting, blank_before, gap, line_start};
+use super::{Class, Context, Definitions, Rendered, Setting, blank_before, gap, line_start};
 use crate::tui::text::glyph::Glyphs;
 use crate::tui::text::highlight::Colours;
 use crate::tui::text::row::Row;
@@ -37,6 +37,7 @@ pub(super) struct Painter<'s, 'd> {
     /// Where the slice begins and ends in the document.
     range: Range<usize>,
     number: Option<u64>,
+    definitions: Option<&'s Definitions>,
     rows: Vec<Row>,
     holders: Vec<Holder>,
     /// Next number of each open list.
@@ -54,17 +55,19 @@ pub(super) struct Painter<'s, 'd> {
     html: bool,
     making_colours: bool,
     blocks: usize,
-    only: Option<Class>,
+    /// The last block outside of all holders.
+    last: Option<Class>,
 }
 
 impl<'s, 'd> Painter<'s, 'd> {
-    pub fn new(setting: &'s Setting<'s>, document: &'s str, range: Range<usize>, context: Context<'_>) -> Self {
+    pub fn new(setting: &'s Setting<'s>, document: &'s str, range: Range<usize>, context: Context<'s>) -> Self {
         Self {
             setting,
             glyphs: setting.signs.glyphs(),
             document,
             range,
             number: context.number,
+            definitions: context.definitions,
             rows: Vec::new(),
             holders: Vec::new(),
             lists: Vec::new(),
@@ -79,13 +82,15 @@ impl<'s, 'd> Painter<'s, 'd> {
             html: false,
             making_colours: false,
             blocks: 0,
-            only: None,
+            last: None,
         }
     }
 
     pub fn end(mut self) -> Rendered {
         self.flush();
-        let cuttable = self.blocks == 1 && self.only == Some(Class::Paragraph);
+        // Two rows of one paragraph: between paragraphs there is an empty one.
+        let both = self.rows.iter().rev().take(2).filter(|row| !row.source.is_empty()).count() == 2;
+        let cuttable = both && self.last == Some(Class::Paragraph);
         Rendered { rows: self.rows, making_colours: self.making_colours, cuttable }
     }
 
@@ -182,15 +187,23 @@ impl<'s, 'd> Painter<'s, 'd> {
                 }
             }
             Tag::TableCell => self.line.clear(),
+            inline => self.start_inline(inline, range),
+        }
+    }
+
+    fn start_inline(&mut self, tag: Tag<'d>, range: &Range<usize>) {
+        match tag {
             Tag::Emphasis => self.emphasis.push(Modifier::ITALIC),
             Tag::Strong => self.emphasis.push(Modifier::BOLD),
             Tag::Strikethrough => self.emphasis.push(Modifier::CROSSED_OUT),
-            Tag::Link { dest_url, .. } => {
-                self.links.push(Link { target: dest_url.into_string(), from: self.line.len() });
+            Tag::Link { dest_url, id, .. } => {
+                let target = self.target(dest_url, &id);
+                self.links.push(Link { target, from: self.line.len() });
                 self.roles.push(Role::Link);
             }
-            Tag::Image { dest_url, .. } => {
-                self.links.push(Link { target: dest_url.into_string(), from: self.line.len() });
+            Tag::Image { dest_url, id, .. } => {
+                let target = self.target(dest_url, &id);
+                self.links.push(Link { target, from: self.line.len() });
                 let word = format!("[{} ", self.setting.image);
                 self.text(word.into(), Role::Dim.into(), &(range.start..range.start));
                 self.roles.push(Role::Dim);
@@ -257,7 +270,7 @@ impl<'s, 'd> Painter<'s, 'd> {
         self.in_text = true;
         if self.holders.is_empty() {
             self.blocks += 1;
-            self.only = Some(class);
+            self.last = Some(class);
         }
         let at = self.at(range.start);
         let nested = self.holders.iter().any(|holder| matches!(holder, Holder::Item { .. }));
@@ -336,6 +349,12 @@ impl<'s, 'd> Painter<'s, 'd> {
             // Line breaks were put into the line as spans of one newline.
             cells.push(line.split(|span| span.text == "\n").map(<[Span<'d>]>::to_vec).collect());
         }
+    }
+
+    /// Where a link goes. The first definition of the document holds, whatever the slice says; an inline link has no id.
+    fn target(&self, said: CowStr<'d>, id: &str) -> String {
+        let defined = self.definitions.filter(|_| !id.is_empty()).and_then(|definitions| definitions.get(id));
+        defined.map_or_else(|| said.into_string(), |(target, _)| target.clone())
     }
 
     /// After a link's text its target, where that says something else.
