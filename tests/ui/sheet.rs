@@ -5,7 +5,7 @@ use mcpane::tui::cell::{Cell, Change};
 use mcpane::tui::keymap::Keymap;
 use mcpane::tui::look::Look;
 use mcpane::tui::text::highlight::Mode;
-use mcpane::tui::theme::{Library, Role, Terminal, Theme, probe};
+use mcpane::tui::theme::{Library, Role, Terminal, Theme};
 use mcpane::tui::transcript::{Attention, Drawn, Filter, Place, Store, View};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
@@ -32,7 +32,7 @@ impl Sheet {
         Self {
             store: Store::with_colours(Mode::Inline),
             view: View::new(filter),
-            theme: probe::theme(),
+            theme: Theme::probe(),
             strings: Strings::new(Language::En),
             keymap: Keymap::built_in(),
             now: Instant::now(),
@@ -105,7 +105,7 @@ pub fn dump(buffer: &Buffer) -> String {
         let mut runs: Vec<(u16, u16, String)> = Vec::new();
         for x in buffer.area.x..buffer.area.right() {
             let cell = &buffer[(x, y)];
-            let role = probe::role(cell.style()).filter(|role| *role != Role::Text);
+            let role = Theme::role_of(cell.fg).filter(|role| *role != Role::Text);
             let mut name = role.map_or_else(String::new, |role| role.name().to_owned());
             if !cell.modifier.is_empty() {
                 let _ = write!(name, " {:?}", cell.modifier);

@@ -19,9 +19,12 @@ pub fn size(bytes: usize) -> String {
     String::new()
 }
 
-/// A duration: `0.4 s`, `12 s`, `2 min 5 s`, `1 h 3 min`.
+/// A duration: `3 ms`, `0.4 s`, `12 s`, `2 min 5 s`, `1 h 3 min`.
 pub fn elapsed(time: Duration, strings: &Strings) -> String {
     let seconds = time.as_secs();
+    if time.as_millis() < 50 {
+        return strings.fill("cell.millis", &[("n", &time.as_millis().max(1).to_string())]);
+    }
     if time.as_millis() < 9950 {
         return strings.fill("cell.seconds", &[("n", &format!("{:.1}", time.as_secs_f64()))]);
     }

@@ -12,7 +12,7 @@ pub use colour::Depth;
 pub use library::{Library, Terminal};
 pub use role::{Paint, ROLES, Role};
 
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 
 /// How every role looks.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,24 @@ impl Theme {
     pub fn style(&self, paint: impl Into<Paint>) -> Style {
         let paint = paint.into();
         self.styles[paint.role as usize].add_modifier(paint.emphasis)
+    }
+
+    /// A theme in which a style says which role it is: for tests, with [`Theme::role_of`]. Foreground and background both say it.
+    pub fn probe() -> Self {
+        let mut theme = Self::default();
+        for role in Role::ALL {
+            let code = Color::Indexed(*role as u8);
+            theme.set(*role, Style::new().fg(code).bg(code));
+        }
+        theme
+    }
+
+    /// The role that a colour of the probe stands for.
+    pub fn role_of(colour: Color) -> Option<Role> {
+        match colour {
+            Color::Indexed(index) => Role::ALL.get(usize::from(index)).copied(),
+            _ => None,
+        }
     }
 
     fn set(&mut self, role: Role, style: Style) {

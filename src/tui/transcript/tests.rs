@@ -8,7 +8,7 @@ use crate::tui::cell::{Cell, Change, ToolChange};
 use crate::tui::keymap::Keymap;
 use crate::tui::look::Look;
 use crate::tui::text::highlight::Mode;
-use crate::tui::theme::{Role, Theme, probe};
+use crate::tui::theme::{Role, Theme};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -31,7 +31,7 @@ impl Desk {
         Self {
             store: Store::with_colours(Mode::Off),
             view: View::new(filter),
-            theme: probe::theme(),
+            theme: Theme::probe(),
             strings: Strings::default(),
             keymap: Keymap::built_in(),
             now: Instant::now(),
@@ -207,7 +207,7 @@ fn colours_come_when_they_are_ready_to_all_parts_of_a_fence() {
     desk.store.change(id, Change::Append("```\n"));
     let coloured = |desk: &mut Desk| {
         let buffer = desk.draw();
-        (0..400).filter(|&y| probe::role(buffer[(3, y)].style()) == Some(Role::SynKeyword)).count()
+        (0..400).filter(|&y| Theme::role_of(buffer[(3, y)].fg) == Some(Role::SynKeyword)).count()
     };
     assert_eq!(coloured(&mut desk), 0, "a frame does not wait");
     assert!(woken.recv_timeout(std::time::Duration::from_secs(120)).is_ok());
@@ -363,7 +363,7 @@ fn selected_rows_are_copied_as_their_source() {
     let copied = desk.with(View::copy_text);
     assert_eq!(copied, "Some **bold** text that is long enough to be wrapped in a narrow pane.\n\n- one\n- two");
     let buffer = desk.draw();
-    assert_eq!(probe::role(buffer[(2, 3)].style()), Some(Role::Selection));
+    assert_eq!(Theme::role_of(buffer[(2, 3)].fg), Some(Role::Selection));
     assert!(desk.view.end_selection());
     let whole = desk.with(View::copy_text);
     assert!(whole.starts_with("# Title\n\nSome **bold**"));
@@ -401,7 +401,7 @@ fn search_finds_folded_text_and_opens_it() {
     let buffer = desk.draw();
     let lines = desk.lines();
     let y = lines.iter().position(|line| line.contains("NEEDLE 33")).expect("opened and shown") as u16;
-    let roles: Vec<_> = (0..40).filter(|&x| probe::role(buffer[(x, y)].style()) == Some(Role::MatchCurrent)).collect();
+    let roles: Vec<_> = (0..40).filter(|&x| Theme::role_of(buffer[(x, y)].fg) == Some(Role::MatchCurrent)).collect();
     assert_eq!(roles.len(), "needle".len());
     let found = desk.with(|view, store, look| view.search("NEEDLE", store, look));
     assert_eq!(found.total, 1, "upper case is meant");
@@ -416,7 +416,7 @@ fn a_match_torn_by_wrapping_is_marked_in_both_rows() {
     desk.draw();
     desk.with(|view, store, look| view.search("beta gamma", store, look));
     let buffer = desk.draw();
-    let marked = |y| (0..14).filter(|&x| probe::role(buffer[(x, y)].style()) == Some(Role::MatchCurrent)).count();
+    let marked = |y| (0..14).filter(|&x| Theme::role_of(buffer[(x, y)].fg) == Some(Role::MatchCurrent)).count();
     assert_eq!((marked(0), marked(1)), (4, 5));
 }
 

@@ -16,10 +16,13 @@ use crate::tui::text::wrap::{Frame, Span, wrap};
 use crate::tui::text::{diff, measure, sanitize, width};
 use crate::tui::theme::{Paint, Role};
 use ratatui::style::Modifier;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Lines of a running call's output that a folded call shows.
 const TAIL_LINES: usize = 4;
+
+/// A running call is not said to run for less: milliseconds would only flicker.
+const AT_LEAST: Duration = Duration::from_millis(100);
 
 pub(super) fn rows(tool: &Tool, key: u16, chunk: usize, shown: Shown, ctx: &Ctx<'_>) -> Vec<Row> {
     match key {
@@ -73,7 +76,8 @@ pub(super) fn state(
             let time = now.saturating_duration_since(started);
             // Four turns a second are enough to see that it lives.
             let turn = (time.as_millis() / 250) as usize % glyphs.spinner.len();
-            let words = format!("{}{}{}", said("cell.running"), glyphs.dot, measure::elapsed(time, strings));
+            let words =
+                format!("{}{}{}", said("cell.running"), glyphs.dot, measure::elapsed(time.max(AT_LEAST), strings));
             (glyphs.spinner[turn], Role::Running, words)
         }
         Stage::Suspended => (glyphs.paused, Role::Waiting, said("cell.suspended")),
@@ -134,7 +138,7 @@ fn summary(tool: &Tool, ctx: &Ctx<'_>) -> Vec<Row> {
         let room = ctx.width.saturating_sub(16).max(8).min(ctx.width);
         builder.push_cut(&sanitize::line(&diff.path), room, glyphs.more, Role::Value);
         let counts = [(format!("+{}", diff.added), Role::Added), (format!("-{}", diff.removed), Role::Removed)];
-        for (text, role) in counts {
+        for (text, role) in counts.into_iter().filter(|(text, _)| &text[1..] != "0") {
             let left = ctx.width.saturating_sub(builder.width() + 2);
             builder.push(if builder.width() < ctx.width { " " } else { "" }, Role::Text);
             builder.push_cut(&text, left, "", role);
@@ -187,7 +191,11 @@ fn result_line(tool: &Tool, shown: Shown, ctx: &Ctx<'_>) -> Vec<Row> {
             None if piece.flow == crate::tui::text::blocks::Flow::Json => {
                 piece.text.lines().take(40).map(str::trim).collect::<Vec<_>>().join(" ")
             }
-            None => piece.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
+            // A first line alone is often a title: what fits of the next ones stands behind it.
+            None => {
+                let lines = piece.text.lines().map(str::trim).filter(|line| !line.is_empty());
+                lines.take(8).collect::<Vec<_>>().join(glyphs.dot)
+            }
         },
     };
     let lines: usize = tool.pieces().iter().map(|piece| piece.text.lines().count().max(1)).sum();
