@@ -3,7 +3,7 @@
 use super::host::Desk;
 use super::live::Live;
 use super::models::Models;
-use super::{USAGE, fail, welcome};
+use super::{USAGE, fail, fit, welcome};
 use crate::agent::machine::Limits;
 use crate::agent::speaking::{Manner, Speaking};
 use crate::agent::{self, Agent, Kit, journal};
@@ -46,7 +46,7 @@ const ENDING: Duration = Duration::from_secs(12);
 
 /// Runs a session; the exit status.
 pub fn run(chat: Chat, env: Env, strings: &Strings) -> ExitCode {
-    let prepared = match prepare(chat, env) {
+    let prepared = match fit::terminal(&env).and_then(|()| prepare(chat, env)) {
         Ok(prepared) => prepared,
         Err(problem) => return fail(&strings.render(&problem), USAGE),
     };
@@ -80,6 +80,9 @@ struct Prepared {
 fn prepare(chat: Chat, env: Env) -> Result<Prepared, Phrase> {
     let env = Arc::new(env);
     let dirs = Dirs::of(&env).ok_or_else(|| Phrase::new("app.no_home"))?;
+    if let Some(name) = &chat.theme {
+        fit::theme(name, &Library::new(Some(&dirs.themes())))?;
+    }
     let project = project(chat.cwd.as_deref())?;
     let redactor = Redactor::default();
     let mut notices = Vec::new();
@@ -94,8 +97,15 @@ fn prepare(chat: Chat, env: Env) -> Result<Prepared, Phrase> {
     let config = Arc::new(config);
     let (models, problems) = Models::new(Arc::clone(&config), Arc::clone(&env), redactor.clone());
     notices.extend(problems);
-    // A model that the command line or the settings name must be one; what is wrong with it is worth more than a screen without a model.
-    let model = config.model.as_deref().map(|name| models.open(name)).transpose()?;
+    let model = match config.model.as_deref().map(|name| models.open(name)).transpose() {
+        Ok(model) => model,
+        // Asked for by hand it must be one. In a file it must not keep the program from starting: the welcome offers others.
+        Err(problem) if chat.model.is_some() || env.filled("MCPANE_MODEL").is_some() => return Err(problem),
+        Err(problem) => {
+            notices.push(Notice::error(problem));
+            None
+        }
+    };
     let sessions = dirs.sessions().join(project_key(&project));
     let resumed = if chat.resume { resume(&sessions, &redactor, &mut notices)? } else { None };
     let live = Live {

@@ -1,8 +1,10 @@
 //! The real program in a pseudo terminal, with a place of its own: home, working directory, servers, processes.
 
-pub mod model;
+#[path = "../../support/sse_model.rs"]
+pub mod sse_model;
 
 pub mod keys;
+pub mod model;
 pub mod place;
 pub mod procs;
 pub mod program;
