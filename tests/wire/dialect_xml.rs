@@ -675,7 +675,11 @@ fn chunks_that_once_made_a_difference() {
     ] {
         let whole = read(&Xml, chunks([text], FinishReason::Stop));
         for size in 1..text.len() {
-            assert_eq!(read(&Xml, chunks(pieces(text, size), FinishReason::Stop)), whole, "{text:?} in pieces of {size}");
+            assert_eq!(
+                read(&Xml, chunks(pieces(text, size), FinishReason::Stop)),
+                whole,
+                "{text:?} in pieces of {size}"
+            );
         }
     }
 }
