@@ -2,7 +2,8 @@
 //!
 //! Owns: gathering the pieces by slot, and when a call is whole. A call is sent on when the next one begins and its text is
 //! JSON by then (some servers mix the pieces of several calls), else at the end; the order is the order of their beginnings.
-//! **Invariant:** the last call of a reply that was cut is never parsed, and no other is parsed unless its JSON is whole.
+//! **Invariant:** no call is parsed unless its JSON is whole. The last call of a reply that ran into its limit of tokens counts as whole only when it
+//! is a JSON object as it stands: nothing could have followed its last brace. Of a reply that ended in another irregular way it never counts.
 
 use super::json;
 use crate::domain::model::{Arguments, FinishReason, ModelEvent, ProposedCall};
@@ -48,11 +49,13 @@ impl Calls {
     /// The reply is over: sends what is left.
     pub fn finish(&mut self, reason: Option<&FinishReason>, out: &mut Vec<ModelEvent>) {
         let whole = matches!(reason, Some(FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Other(_)));
+        let limited = reason == Some(&FinishReason::Length);
         while let Some(call) = self.gathered.get(self.sent) {
             let is_last = self.sent + 1 == self.gathered.len();
             let text = call.text.clone();
             let arguments = match json::arguments(&text) {
                 Ok(value) if whole || !(is_last || text.trim().is_empty()) => Arguments::Parsed { value },
+                Ok(value) if limited && is_object(&text) => Arguments::Parsed { value },
                 Err(problem) if whole => Arguments::Malformed { text, problem },
                 _ => Arguments::CutOff { text },
             };
@@ -81,4 +84,9 @@ impl Calls {
             origin: Origin::Native,
         }));
     }
+}
+
+/// Whether a text is a JSON object, to the letter.
+fn is_object(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).is_ok()
 }

@@ -56,7 +56,9 @@ fn a_key_that_comes_before_the_welcome_was_seen_chooses_nothing() {
 fn a_local_model_server_and_keys_are_found_and_the_choice_is_kept_only_when_told() {
     let _alone = alone();
     let ports = [(8080, "llamacpp"), (11434, "ollama"), (1234, "lmstudio")];
-    let free = ports.into_iter().find_map(|(port, name)| Some((Model::on(port, |_| Reply::text("Hello from here.")).ok()?, name)));
+    let free = ports
+        .into_iter()
+        .find_map(|(port, name)| Some((Model::on(port, |_| Reply::text("Hello from here.")).ok()?, name)));
     let Some((model, name)) = free else {
         eprintln!("SKIPPED: all of the ports 8080, 11434 and 1234 are taken on this machine");
         return;
@@ -164,7 +166,8 @@ fn the_language_comes_from_flag_settings_or_locale() {
 fn without_terminal(place: &Place, stdin: Stdio, stdout: Stdio) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcpane"));
     command.args(["-m", "demo"]).env_clear().env("HOME", place.home()).env("TERM", "xterm").current_dir(place.work());
-    let output = command.stdin(stdin).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    let output =
+        command.stdin(stdin).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

@@ -165,9 +165,9 @@ fn native_the_same_call_thirteen_times() {
     assert_eq!((calls[0].name.as_str(), calls[1].name.as_str()), ("files__list_folder", "files__read_file"));
     let ids: std::collections::HashSet<_> = calls.iter().map(|call| call.provider_id.clone().unwrap()).collect();
     assert_eq!(ids.len(), 14);
-    assert!(calls[1..13].iter().all(|call| call.arguments == calls[1].arguments && call.name == calls[1].name));
+    assert!(calls[1..].iter().all(|call| call.arguments == calls[1].arguments && call.name == calls[1].name));
     assert!(matches!(calls[1].arguments, Arguments::Parsed { .. }));
-    assert!(matches!(calls[13].arguments, Arguments::CutOff { .. }), "the limit of tokens ended the reply");
+    // The limit of tokens ended the reply behind the last call, not in it.
     assert_eq!(events.last(), Some(&ModelEvent::Finished { reason: FinishReason::Length }));
 }
 
