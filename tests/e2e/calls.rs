@@ -144,7 +144,7 @@ fn what_is_allowed_for_the_session_does_not_ask_again() {
 #[test]
 fn always_shows_its_rule_first_and_holds_over_restarts() {
     let place = place();
-    let model = Model::answering(|request, _| match request.messages().last() {
+    let model = Model::answering(|request| match request.messages().last() {
         Some(last) if last["role"] == "tool" => Reply::text("Said."),
         _ => echo("always"),
     });

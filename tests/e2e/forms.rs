@@ -23,7 +23,7 @@ impl Forms {
         }
         place.settings("[rules]\nallow = [\"s:elicit\"]\n");
         let mut forms: std::collections::VecDeque<Value> = forms.iter().cloned().collect();
-        let model = Model::answering(move |request, _| match request.messages().last() {
+        let model = Model::answering(move |request| match request.messages().last() {
             Some(last) if last["role"] == "tool" => Reply::text("The form is over."),
             _ => forms.pop_front().map_or_else(|| Reply::text("No more."), |ask| Reply::tool("s__elicit", ask)),
         });

@@ -1,417 +1,557 @@
-//! A model server for tests: OpenAI's chat completions over HTTP on 127.0.0.1, following a script. Knows nothing of mcpane.
+//! A model server for tests: real HTTP/1.1 on 127.0.0.1, scripted replies, every request kept.
 //!
-//! A reply is made of pieces, so that a test decides what arrives together, what waits for the test ([`Reply::gate`]), and how it ends.
+//! Include it with `#[path = "../support/sse_model.rs"] mod sse_model;`. It runs on a thread of its own, so that tests with and without a tokio
+//! runtime can use it, and ends when it is dropped. `GET …/models` is always answered with a list of one model and takes no reply from the script.
+
+// Each test binary uses its own part of this.
 #![allow(dead_code)]
+// It is test code, and a broken script should end the test; clippy sees tests only inside `#[test]`.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use serde_json::{Value, json};
-use std::collections::HashSet;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{oneshot, watch};
+use tokio::time::sleep_until;
 
-/// How long a test waits for something here.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// What was asked.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// `/v1/chat/completions`.
+/// A request as it came in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// `POST`, `GET`.
+    pub method: String,
+    /// Path and query.
     pub path: String,
-    /// Names in small letters.
+    /// Names in lower case, in order.
     pub headers: Vec<(String, String)>,
-    /// The body; null when it is no JSON.
-    pub body: Value,
+    /// The body.
+    pub body: Vec<u8>,
 }
 
-impl Request {
-    /// The messages of a conversation.
-    pub fn messages(&self) -> &[Value] {
-        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
-    }
-
-    /// The text of the last message.
-    pub fn last_text(&self) -> String {
-        let content = self.messages().last().map(|message| message["content"].clone()).unwrap_or_default();
-        match content {
-            Value::String(text) => text,
-            other => other.to_string(),
-        }
-    }
-
-    /// The value of a header.
+impl Recorded {
+    /// The first header of that name (lower case).
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(have, _)| have == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("the request's body is JSON")
     }
 }
 
-#[derive(Debug, Clone)]
-enum Piece {
-    Bytes(Vec<u8>),
-    Pause(Duration),
-    Gate(String),
-    Hang,
-    Cut,
+/// How fast a recording is played.
+#[derive(Debug, Clone, Copy)]
+pub enum Pace {
+    /// In one piece.
+    AtOnce,
+    /// As recorded: by its `.times.tsv`, or, without one, event by event at the speed that the server noted in it.
+    Recorded,
+    /// As recorded, times this.
+    Scaled(f64),
 }
 
-/// What is answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum End {
+    /// The body ends properly.
+    Whole,
+    /// The connection is closed in the middle of the body.
+    Cut,
+    /// Nothing more comes until the client leaves.
+    Hang,
+}
+
+/// One scripted reply.
 #[derive(Debug, Clone)]
 pub struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
-    pieces: Vec<Piece>,
-    calls: usize,
-    ends: bool,
+    /// When (since the request) and what.
+    pieces: Vec<(Duration, Vec<u8>)>,
+    /// Before which piece what must be open.
+    gates: Vec<(usize, Gate)>,
+    end: End,
 }
 
-impl Default for Reply {
-    fn default() -> Self {
-        Self::new()
+/// Something that a test opens when it has seen what it wanted to see. Clones are the same gate.
+#[derive(Debug, Clone, Default)]
+pub struct Gate(watch::Sender<bool>);
+
+impl Gate {
+    /// Lets the reply go on.
+    pub fn open(&self) {
+        self.0.send_replace(true);
     }
 }
 
 impl Reply {
-    /// An empty stream, to be filled. Unless told otherwise it ends as it should.
-    pub fn new() -> Self {
-        Self { status: 200, headers: Vec::new(), pieces: Vec::new(), calls: 0, ends: true }
+    fn new(content_type: &str, pieces: Vec<(Duration, Vec<u8>)>) -> Self {
+        let headers = vec![("content-type".into(), content_type.into())];
+        Self { status: 200, headers, pieces, gates: Vec::new(), end: End::Whole }
     }
 
-    /// A reply of text alone.
-    pub fn text(text: &str) -> Self {
-        Self::new().say(text)
-    }
-
-    /// A reply of one call.
-    pub fn tool(name: &str, arguments: Value) -> Self {
-        Self::new().call(name, arguments)
-    }
-
-    /// An error instead of a stream.
-    pub fn error(status: u16, message: &str) -> Self {
-        let body = json!({ "error": { "message": message, "type": "error" } }).to_string();
-        Self { status, pieces: vec![Piece::Bytes(body.into_bytes())], ends: false, ..Self::new() }
-    }
-
-    /// A header of the response.
-    pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_owned(), value.to_owned()));
+    /// The same, but its piece of this number, from 0, and those behind it wait for the gate. Their delays count from its opening.
+    pub fn gated(mut self, piece: usize, gate: &Gate) -> Self {
+        self.gates.push((piece, gate.clone()));
         self
     }
 
-    /// Text of the answer, word by word.
-    pub fn say(mut self, text: &str) -> Self {
-        for word in text.split_inclusive(' ') {
-            self = self.delta(json!({ "content": word }));
+    /// An event stream in one piece.
+    pub fn sse(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new("text/event-stream", vec![(Duration::ZERO, bytes.into())])
+    }
+
+    /// An event stream in pieces, each after its delay.
+    pub fn chunks(pieces: Vec<(Duration, Vec<u8>)>) -> Self {
+        let mut at = Duration::ZERO;
+        let timed = pieces.into_iter().map(|(delay, bytes)| {
+            at += delay;
+            (at, bytes)
+        });
+        Self::new("text/event-stream", timed.collect())
+    }
+
+    /// A JSON body.
+    pub fn json(value: &Value) -> Self {
+        Self::new("application/json", vec![(Duration::ZERO, value.to_string().into_bytes())])
+    }
+
+    /// A recorded body. The path is relative to the package.
+    pub fn recording(path: &str, pace: Pace) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let body = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let kind = if body.starts_with(b"{") { "application/json" } else { "text/event-stream" };
+        let factor = match pace {
+            Pace::AtOnce => return Self::new(kind, vec![(Duration::ZERO, body)]),
+            Pace::Recorded => 1.0,
+            Pace::Scaled(factor) => factor,
+        };
+        let pieces = match std::fs::read_to_string(path.with_extension("times.tsv")) {
+            Ok(times) => by_times(&body, &times, factor),
+            Err(_) => by_speed(&body, factor),
+        };
+        Self::new(kind, pieces)
+    }
+
+    /// A status with headers and a body.
+    pub fn status(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Self {
+        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Self { status, headers, ..Self::new("", vec![(Duration::ZERO, body.into())]) }
+    }
+
+    /// An event stream that breaks off after these bytes.
+    pub fn cut_after(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::sse(bytes).then_cut()
+    }
+
+    /// An event stream in which nothing ever comes.
+    pub fn hang() -> Self {
+        Self::new("text/event-stream", Vec::new()).then_hang()
+    }
+
+    /// The same, with another status.
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The same, but it breaks off at its end.
+    pub fn then_cut(mut self) -> Self {
+        self.end = End::Cut;
+        self
+    }
+
+    /// The same, but it stays open at its end.
+    pub fn then_hang(mut self) -> Self {
+        self.end = End::Hang;
+        self
+    }
+}
+
+/// Cuts a body where its recording says that a piece had come.
+fn by_times(body: &[u8], times: &str, factor: f64) -> Vec<(Duration, Vec<u8>)> {
+    let mut from = 0;
+    let mut pieces = Vec::new();
+    for line in times.lines().filter(|line| !line.trim().is_empty()) {
+        let (millis, bytes) = line.split_once('\t').expect("milliseconds TAB bytes");
+        let at = Duration::from_secs_f64(millis.parse::<f64>().expect("milliseconds") * factor / 1000.0);
+        let to = bytes.trim().parse::<usize>().expect("bytes").min(body.len());
+        if to > from {
+            pieces.push((at, body[from..to].to_vec()));
+            from = to;
         }
+    }
+    let last = pieces.last().map_or(Duration::ZERO, |(at, _)| *at);
+    if from < body.len() {
+        pieces.push((last, body[from..].to_vec()));
+    }
+    pieces
+}
+
+/// One event (a token) after another, at the speed that llama.cpp noted in the last one.
+fn by_speed(body: &[u8], factor: f64) -> Vec<(Duration, Vec<u8>)> {
+    let text = String::from_utf8_lossy(body);
+    let noted = text.rsplit_once("\"predicted_per_token_ms\":").map(|(_, rest)| rest);
+    let number = noted.and_then(|rest| rest.split(['}', ',']).next()?.parse::<f64>().ok());
+    let each = number.expect("a recording without times notes its speed") * factor / 1000.0;
+    let events = text.split_inclusive("\n\n").enumerate();
+    events.map(|(i, event)| (Duration::from_secs_f64(each * i as f64), event.as_bytes().to_vec())).collect()
+}
+
+/// Builds a reply as OpenAI's Chat Completions stream it, one chunk a call.
+#[derive(Debug, Clone, Default)]
+pub struct Chat {
+    events: Vec<String>,
+    every: Duration,
+}
+
+impl Chat {
+    /// Begins a reply.
+    pub fn new() -> Self {
+        Self::default().delta(json!({ "role": "assistant", "content": null }))
+    }
+
+    /// The time between two chunks; none by default.
+    pub fn every(mut self, pause: Duration) -> Self {
+        self.every = pause;
         self
     }
 
-    /// Text of the answer in one piece.
-    pub fn say_at_once(self, text: &str) -> Self {
+    /// Any event, as JSON.
+    pub fn event(mut self, value: &Value) -> Self {
+        self.events.push(format!("data: {value}\n\n"));
+        self
+    }
+
+    /// A line of comment.
+    pub fn comment(mut self, text: &str) -> Self {
+        self.events.push(format!(": {text}\n\n"));
+        self
+    }
+
+    /// A chunk with this delta.
+    pub fn delta(self, delta: Value) -> Self {
+        self.event(&json!({
+            "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "test-model",
+            "choices": [{ "index": 0, "delta": delta, "finish_reason": null }],
+        }))
+    }
+
+    /// Text.
+    pub fn text(self, text: &str) -> Self {
         self.delta(json!({ "content": text }))
     }
 
-    /// Text of the answer, a word every so often.
-    pub fn say_slowly(mut self, text: &str, every: Duration) -> Self {
-        for word in text.split_inclusive(' ') {
-            self = self.delta(json!({ "content": word })).pause(every);
+    /// Text, one chunk a word.
+    pub fn words(self, text: &str) -> Self {
+        text.split_inclusive(' ').fold(self, Self::text)
+    }
+
+    /// Reasoning.
+    pub fn reasoning(self, text: &str) -> Self {
+        self.delta(json!({ "reasoning_content": text }))
+    }
+
+    /// A whole call, its arguments in two pieces.
+    pub fn call(self, index: u32, id: &str, name: &str, arguments: &Value) -> Self {
+        let text = arguments.to_string();
+        let middle = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        self.call_start(index, id, name, &text[..middle]).call_more(index, &text[middle..])
+    }
+
+    /// The first piece of a call.
+    pub fn call_start(self, index: u32, id: &str, name: &str, arguments: &str) -> Self {
+        let function = json!({ "name": name, "arguments": arguments });
+        self.delta(json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": function }] }))
+    }
+
+    /// A further piece of a call.
+    pub fn call_more(self, index: u32, arguments: &str) -> Self {
+        self.delta(json!({ "tool_calls": [{ "index": index, "function": { "arguments": arguments } }] }))
+    }
+
+    /// Why it ends.
+    pub fn finish(self, reason: &str) -> Self {
+        self.event(&json!({
+            "object": "chat.completion.chunk", "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }],
+        }))
+    }
+
+    /// Token counts.
+    pub fn usage(self, input: u64, output: u64) -> Self {
+        let usage = json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output });
+        self.event(&json!({ "object": "chat.completion.chunk", "choices": [], "usage": usage }))
+    }
+
+    /// The bytes so far, without `[DONE]`.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.events.concat().into_bytes()
+    }
+
+    /// The reply, ended with `[DONE]`.
+    pub fn done(mut self) -> Reply {
+        self.events.push("data: [DONE]\n\n".to_owned());
+        self.open()
+    }
+
+    /// The reply as it is, without `[DONE]`.
+    pub fn open(self) -> Reply {
+        if self.every.is_zero() {
+            return Reply::sse(self.bytes());
         }
-        self
-    }
-
-    /// Reasoning, word by word.
-    pub fn think(mut self, text: &str) -> Self {
-        for word in text.split_inclusive(' ') {
-            self = self.delta(json!({ "reasoning_content": word }));
-        }
-        self
-    }
-
-    /// A call; several make parallel calls.
-    pub fn call(self, name: &str, arguments: Value) -> Self {
-        self.call_raw(name, &arguments.to_string())
-    }
-
-    /// A call with its arguments as they are written.
-    pub fn call_raw(mut self, name: &str, arguments: &str) -> Self {
-        let index = self.calls;
-        self.calls += 1;
-        let id = format!("call_{index}_{:x}", arguments.len() + name.len() * 1000);
-        let function = json!({ "name": name, "arguments": "" });
-        self = self
-            .delta(json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": function }] }));
-        let half = (0..=arguments.len() / 2).rev().find(|at| arguments.is_char_boundary(*at)).unwrap_or(0);
-        for part in [&arguments[..half], &arguments[half..]] {
-            self = self.delta(json!({ "tool_calls": [{ "index": index, "function": { "arguments": part } }] }));
-        }
-        self
-    }
-
-    /// Nothing for so long.
-    pub fn pause(mut self, time: Duration) -> Self {
-        self.pieces.push(Piece::Pause(time));
-        self
-    }
-
-    /// Nothing until the test opens this gate.
-    pub fn gate(mut self, name: &str) -> Self {
-        self.pieces.push(Piece::Gate(name.to_owned()));
-        self
-    }
-
-    /// Nothing more, and the connection stays open.
-    pub fn hang(mut self) -> Self {
-        self.pieces.push(Piece::Hang);
-        self.ends = false;
-        self
-    }
-
-    /// The connection breaks off here.
-    pub fn cut(mut self) -> Self {
-        self.pieces.push(Piece::Cut);
-        self.ends = false;
-        self
-    }
-
-    /// The stream ends with this reason.
-    pub fn finish(mut self, reason: &str) -> Self {
-        self.ends = false;
-        let last = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
-        self.data(&last.to_string()).data("[DONE]")
-    }
-
-    /// A server-sent event as it is.
-    pub fn data(mut self, data: &str) -> Self {
-        self.pieces.push(Piece::Bytes(format!("data: {data}\n\n").into_bytes()));
-        self
-    }
-
-    /// Bytes as they are.
-    pub fn raw(mut self, bytes: &[u8]) -> Self {
-        self.pieces.push(Piece::Bytes(bytes.to_vec()));
-        self
-    }
-
-    fn delta(self, delta: Value) -> Self {
-        self.data(&json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] }).to_string())
-    }
-
-    fn whole(self) -> Self {
-        if !self.ends {
-            return self;
-        }
-        let reason = if self.calls > 0 { "tool_calls" } else { "stop" };
-        let usage =
-            json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120 } });
-        let last = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
-        self.data(&last.to_string()).data(&usage.to_string()).data("[DONE]")
+        Reply::chunks(self.events.into_iter().map(|event| (self.every, event.into_bytes())).collect())
     }
 }
 
-type Script = Box<dyn FnMut(&Request, usize) -> Reply + Send>;
+type Answer = Box<dyn FnMut(&Recorded) -> Reply + Send>;
 
-struct Inner {
-    script: Mutex<Script>,
-    requests: Mutex<Vec<Request>>,
-    gates: Mutex<HashSet<String>>,
-    changed: Condvar,
-    /// Streams that the client closed before their end.
-    left: AtomicUsize,
-    over: AtomicBool,
+struct Shared {
+    requests: Mutex<Vec<Recorded>>,
+    /// Connections that the client closed in the middle of a reply.
+    left: Mutex<usize>,
+    /// Connections taken.
+    taken: Mutex<usize>,
+    answer: Mutex<Answer>,
 }
 
-/// The server. It ends with its handle.
-pub struct Model {
-    port: u16,
-    inner: Arc<Inner>,
+/// The server.
+pub struct ModelServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
 }
 
-impl Model {
-    /// Gives these replies, one after the other. Behind the last one it answers with an error that says so.
-    pub fn replies(replies: impl IntoIterator<Item = Reply>) -> Self {
-        let mut rest: std::collections::VecDeque<Reply> = replies.into_iter().collect();
-        Self::answering(move |_, _| rest.pop_front().unwrap_or_else(|| Reply::error(400, "the script is over")))
+impl ModelServer {
+    /// Answers with these replies in order; after the last one with a 500 that says so.
+    pub fn start(replies: Vec<Reply>) -> Self {
+        let mut replies = VecDeque::from(replies);
+        Self::start_with(move |_| {
+            let over = || Reply::status(500, &[], "the test's script has no further reply");
+            replies.pop_front().unwrap_or_else(over)
+        })
     }
 
-    /// Answers as it is told, for the request and its number from 0.
-    pub fn answering(script: impl FnMut(&Request, usize) -> Reply + Send + 'static) -> Self {
-        Self::on(0, script).expect("a port")
+    /// Answers each request with what the function makes of it.
+    pub fn start_with(answer: impl FnMut(&Recorded) -> Reply + Send + 'static) -> Self {
+        Self::start_on(0, answer).expect("a port")
     }
 
-    /// The same on a port; an error when that is taken.
-    pub fn on(port: u16, script: impl FnMut(&Request, usize) -> Reply + Send + 'static) -> std::io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", port))?;
-        let port = listener.local_addr()?.port();
-        let inner = Arc::new(Inner {
-            script: Mutex::new(Box::new(script)),
+    /// The same on a port of the caller's; an error when that is taken.
+    pub fn start_on(port: u16, answer: impl FnMut(&Recorded) -> Reply + Send + 'static) -> std::io::Result<Self> {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", port))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
             requests: Mutex::default(),
-            gates: Mutex::default(),
-            changed: Condvar::new(),
-            left: AtomicUsize::new(0),
-            over: AtomicBool::new(false),
+            left: Mutex::default(),
+            taken: Mutex::default(),
+            answer: Mutex::new(Box::new(answer)),
         });
-        let shared = Arc::clone(&inner);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                if shared.over.load(Ordering::SeqCst) {
-                    break;
+        let (stop, stopped) = oneshot::channel();
+        let inner = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async {
+                let listener = TcpListener::from_std(listener).expect("a listener");
+                tokio::select! {
+                    () = accept(listener, inner) => {}
+                    _ = stopped => {}
                 }
-                let inner = Arc::clone(&shared);
-                // A client that goes away is part of the tests.
-                std::thread::spawn(move || serve(&inner, stream));
-            }
+            });
         });
-        Ok(Self { port, inner })
+        Ok(Self { address, shared, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The base URL.
-    pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/v1", self.port)
+    /// The base URL for a provider's entry.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
     }
 
-    /// Everything that was asked for a completion.
-    pub fn requests(&self) -> Vec<Request> {
-        self.inner.requests.lock().unwrap().clone()
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.address.port()
     }
 
-    /// Waits for the request with this number, from 0.
-    #[track_caller]
-    pub fn request(&self, number: usize) -> Request {
-        let until = Instant::now() + PATIENCE;
-        let mut requests = self.inner.requests.lock().unwrap();
-        while requests.len() <= number {
-            assert!(Instant::now() < until, "only {} requests came: {requests:#?}", requests.len());
-            requests = self.inner.changed.wait_timeout(requests, Duration::from_millis(100)).unwrap().0;
+    /// The requests to the model so far (not those for the list of models).
+    pub fn requests_now(&self) -> Vec<Recorded> {
+        let all = self.shared.requests.lock().expect("not poisoned");
+        all.iter().filter(|request| request.method == "POST").cloned().collect()
+    }
+
+    /// The same, for tests that read better with it.
+    #[allow(clippy::unused_async)]
+    pub async fn requests(&self) -> Vec<Recorded> {
+        self.requests_now()
+    }
+
+    /// Every request so far.
+    pub fn all_requests(&self) -> Vec<Recorded> {
+        self.shared.requests.lock().expect("not poisoned").clone()
+    }
+
+    /// How many connections were made.
+    pub fn connections(&self) -> usize {
+        *self.shared.taken.lock().expect("not poisoned")
+    }
+
+    /// Waits until there are that many requests to the model, at most ten seconds.
+    pub async fn wait_requests(&self, count: usize) -> Vec<Recorded> {
+        until(|| self.requests_now().len() >= count, "requests").await;
+        self.requests_now()
+    }
+
+    /// The same, without a runtime.
+    pub fn wait_requests_blocking(&self, count: usize) -> Vec<Recorded> {
+        let start = Instant::now();
+        while self.requests_now().len() < count {
+            assert!(start.elapsed() < Duration::from_secs(10), "{count} requests did not come");
+            std::thread::sleep(Duration::from_millis(5));
         }
-        requests[number].clone()
+        self.requests_now()
     }
 
-    /// Lets what waits at this gate go on.
-    pub fn open(&self, gate: &str) {
-        self.inner.gates.lock().unwrap().insert(gate.to_owned());
-        self.inner.changed.notify_all();
+    /// Waits until the client has left that many replies in the middle, at most ten seconds.
+    pub async fn wait_left(&self, count: usize) {
+        until(|| *self.shared.left.lock().expect("not poisoned") >= count, "the client to leave").await;
     }
 
-    /// Waits until the client has left so many streams before their end.
-    #[track_caller]
-    pub fn was_left(&self, times: usize) {
-        let until = Instant::now() + PATIENCE;
-        while self.inner.left.load(Ordering::SeqCst) < times {
-            assert!(Instant::now() < until, "the client never left");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+    /// How many replies the client left in the middle.
+    pub fn left(&self) -> usize {
+        *self.shared.left.lock().expect("not poisoned")
     }
 }
 
-impl Drop for Model {
+impl Drop for ModelServer {
     fn drop(&mut self) {
-        self.inner.over.store(true, Ordering::SeqCst);
-        self.inner.changed.notify_all();
-        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of its thread has been printed already.
+            let _ = thread.join();
+        }
     }
 }
 
-fn serve(inner: &Inner, stream: TcpStream) -> Option<()> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut out = stream;
-    while let Some(request) = read(&mut reader) {
-        if request.path.ends_with("/models") {
-            let body = json!({ "object": "list", "data": [{ "id": "test-model", "object": "model" }] }).to_string();
-            head(&mut out, 200, &[("Content-Length".into(), body.len().to_string())], "application/json")?;
-            out.write_all(body.as_bytes()).ok()?;
+async fn until(ready: impl Fn() -> bool, what: &str) {
+    let start = Instant::now();
+    while !ready() {
+        assert!(start.elapsed() < Duration::from_secs(10), "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((socket, _)) = listener.accept().await {
+        *shared.taken.lock().expect("not poisoned") += 1;
+        tokio::spawn(serve(socket, Arc::clone(&shared)));
+    }
+}
+
+/// `None` ends the connection.
+async fn serve(socket: TcpStream, shared: Arc<Shared>) -> Option<()> {
+    socket.set_nodelay(true).ok()?;
+    let (reader, mut writer) = socket.into_split();
+    let mut client = Client { reader, buffer: Vec::new() };
+    loop {
+        let request = client.request().await?;
+        shared.requests.lock().expect("not poisoned").push(request.clone());
+        let reply = if request.method == "GET" && request.path.ends_with("/models") {
+            Reply::json(&json!({ "object": "list", "data": [{ "id": "test-model", "object": "model" }] }))
+        } else {
+            (shared.answer.lock().expect("not poisoned"))(&request)
+        };
+        if client.while_there(answer(&mut writer, &reply)).await.is_none() {
+            *shared.left.lock().expect("not poisoned") += 1;
+            return None;
+        }
+        if reply.end == End::Cut {
+            return None;
+        }
+    }
+}
+
+async fn answer(writer: &mut OwnedWriteHalf, reply: &Reply) -> Option<()> {
+    let mut start = tokio::time::Instant::now();
+    let mut head = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", reply.status);
+    for (name, value) in &reply.headers {
+        head.extend([name.as_str(), ": ", value, "\r\n"]);
+    }
+    head.push_str("\r\n");
+    writer.write_all(head.as_bytes()).await.ok()?;
+    let mut last = Duration::ZERO;
+    for (number, (at, bytes)) in reply.pieces.iter().enumerate() {
+        for (_, gate) in reply.gates.iter().filter(|(piece, _)| *piece == number) {
+            gate.0.subscribe().wait_for(|open| *open).await.ok()?;
+            start = tokio::time::Instant::now() - last;
+        }
+        last = *at;
+        if bytes.is_empty() {
             continue;
         }
-        let reply = {
-            let mut requests = inner.requests.lock().unwrap();
-            let number = requests.len();
-            requests.push(request.clone());
-            inner.changed.notify_all();
-            drop(requests);
-            (inner.script.lock().unwrap())(&request, number).whole()
-        };
-        answer(inner, &mut out, reply)?;
+        if !at.is_zero() {
+            sleep_until(start + *at).await;
+        }
+        let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+        chunk.extend_from_slice(bytes);
+        chunk.extend_from_slice(b"\r\n");
+        writer.write_all(&chunk).await.ok()?;
+    }
+    match reply.end {
+        End::Whole => writer.write_all(b"0\r\n\r\n").await.ok()?,
+        End::Cut => writer.shutdown().await.ok()?,
+        End::Hang => std::future::pending().await,
     }
     Some(())
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
-    let mut line = String::new();
-    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    let path = line.split(' ').nth(1)?.to_owned();
-    let (mut headers, mut length) = (Vec::new(), 0);
-    loop {
-        line.clear();
-        reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        let (name, value) = (name.to_ascii_lowercase(), value.trim().to_owned());
-        if name == "content-length" {
-            length = value.parse().ok()?;
-        }
-        headers.push((name, value));
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    Some(Request { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+struct Client {
+    reader: OwnedReadHalf,
+    buffer: Vec<u8>,
 }
 
-fn head(out: &mut TcpStream, status: u16, headers: &[(String, String)], kind: &str) -> Option<()> {
-    let mut text = format!("HTTP/1.1 {status} Whatever\r\nContent-Type: {kind}\r\n");
-    for (name, value) in headers {
-        text.push_str(&format!("{name}: {value}\r\n"));
+impl Client {
+    async fn more(&mut self) -> Option<()> {
+        let read = self.reader.read_buf(&mut self.buffer).await.ok()?;
+        (read > 0).then_some(())
     }
-    text.push_str("\r\n");
-    out.write_all(text.as_bytes()).ok()
-}
 
-fn answer(inner: &Inner, out: &mut TcpStream, mut reply: Reply) -> Option<()> {
-    let kind = if reply.status == 200 { "text/event-stream" } else { "application/json" };
-    reply.headers.push(("Transfer-Encoding".into(), "chunked".into()));
-    head(out, reply.status, &reply.headers, kind)?;
-    for piece in reply.pieces {
-        let done = match piece {
-            Piece::Bytes(bytes) => {
-                let chunk = [format!("{:x}\r\n", bytes.len()).as_bytes(), &bytes, b"\r\n"].concat();
-                out.write_all(&chunk).ok()
+    async fn request(&mut self) -> Option<Recorded> {
+        let end = loop {
+            if let Some(at) = self.buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+                break at;
             }
-            Piece::Pause(time) => wait(inner, out, |_| false, Some(time)),
-            Piece::Gate(name) => wait(inner, out, |open| open.contains(&name), None),
-            Piece::Hang => wait(inner, out, |_| false, None),
-            Piece::Cut => return None,
+            self.more().await?;
         };
-        if done.is_none() {
-            inner.left.fetch_add(1, Ordering::SeqCst);
-            return None;
+        let head = String::from_utf8_lossy(&self.buffer[..end]).into_owned();
+        self.buffer.drain(..end + 4);
+        let mut lines = head.lines();
+        let mut first = lines.next()?.split(' ');
+        let (method, path) = (first.next()?.to_owned(), first.next()?.to_owned());
+        let split = |line: &str| line.split_once(':').map(|(n, v)| (n.trim().to_lowercase(), v.trim().to_owned()));
+        let headers: Vec<(String, String)> = lines.filter_map(split).collect();
+        let length = headers.iter().find(|(name, _)| name == "content-length");
+        let length: usize = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
+        while self.buffer.len() < length {
+            self.more().await?;
         }
+        let body = self.buffer.drain(..length).collect();
+        Some(Recorded { method, path, headers, body })
     }
-    out.write_all(b"0\r\n\r\n").ok()
-}
 
-/// Waits for a gate or a time; `None` when the client has gone.
-fn wait(inner: &Inner, out: &TcpStream, open: impl Fn(&HashSet<String>) -> bool, time: Option<Duration>) -> Option<()> {
-    let until = time.map(|time| Instant::now() + time);
-    let mut gates = inner.gates.lock().unwrap();
-    loop {
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        if open(&gates) || left == Some(Duration::ZERO) {
-            return Some(());
+    /// Runs the future as long as the client has not closed the connection.
+    async fn while_there(&mut self, work: impl Future<Output = Option<()>>) -> Option<()> {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                more = self.more() => more?,
+            }
         }
-        if inner.over.load(Ordering::SeqCst) || is_gone(out) {
-            return None;
-        }
-        let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(50));
-        gates = inner.changed.wait_timeout(gates, slice).unwrap().0;
-    }
-}
-
-fn is_gone(out: &TcpStream) -> bool {
-    if out.set_nonblocking(true).is_err() {
-        return true;
-    }
-    let peeked = out.peek(&mut [0]);
-    let _ = out.set_nonblocking(false);
-    match peeked {
-        Ok(read) => read == 0,
-        Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
     }
 }

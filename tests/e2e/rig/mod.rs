@@ -4,15 +4,16 @@
 pub mod sse_model;
 
 pub mod keys;
+pub mod model;
 pub mod place;
 pub mod procs;
 pub mod program;
 pub mod screen;
 pub mod terminal;
 
+pub use model::{Model, Reply};
 pub use place::Place;
 pub use program::{Launch, Program};
-pub use sse_model::{Model, Reply};
 pub use terminal::Terminal;
 
 use std::time::Duration;
