@@ -101,7 +101,7 @@ async fn allowed_asked_and_denied_in_one_reply() {
     })
     .await;
     assert_eq!(next.result("c1"), "asked");
-    assert_eq!(next.result("c2"), "3");
+    assert!(next.result("c2").starts_with("3\n"), "{}", next.result("c2"));
     let denied = next.result("c3");
     assert!(denied.contains("Not allowed, and it will not be:") && denied.contains("s:fault"), "{denied}");
     assert!(matches!(&rig.outcomes().iter().find(|(id, _)| *id == rig.calls()[2].id).unwrap().1, ToolOutcome::Rejected { reason: Some(_) }));
@@ -131,16 +131,16 @@ async fn calls_that_cannot_be_are_told_precisely_and_nobody_is_asked() {
     }
     // What could not be read is no example in the history: it is told in words.
     assert_eq!(next.roles(), "user assistant tool tool tool user");
-    assert_eq!(next.told().matches("could not be read").count(), 3, "{}", next.told());
+    assert_eq!(next.told().matches("The call could not be read:").count(), 2, "{}", next.told());
     rig.shut_down().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn edited_arguments_are_checked_shown_and_what_runs() {
-    let (rig, next) = after(plan(), &[echo("c1", "first")], async |rig| {
+    let (rig, next) = after(plan(), &[echo("c1", "alpha")], async |rig| {
         let (prompt, _) = rig.approval().await;
-        rig.op(Op::Amend { prompt, arguments: json!({ "text": "second" }) }).await;
-        assert_eq!(amended(rig, prompt).await.call.arguments, json!({ "text": "second" }));
+        rig.op(Op::Amend { prompt, arguments: json!({ "text": "beta" }) }).await;
+        assert_eq!(amended(rig, prompt).await.call.arguments, json!({ "text": "beta" }));
         rig.op(Op::Amend { prompt, arguments: json!({ "text": 3 }) }).await;
         let problems = refused(rig, prompt).await;
         assert!(format!("{problems:?}").contains("text"), "{problems:?}");
@@ -150,35 +150,35 @@ async fn edited_arguments_are_checked_shown_and_what_runs() {
     })
     .await;
     assert_eq!((next.result("c1").as_str(), next.arguments("c1")), ("third", json!({ "text": "third" })));
-    assert!(!next.raw.contains("first") && !next.raw.contains("second"));
+    assert!(!next.raw.contains("alpha") && !next.raw.contains("beta"));
     rig.shut_down().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_edits_leave_the_call_as_it_was_last_shown() {
-    let (rig, next) = after(plan(), &[echo("c1", "first")], async |rig| {
+    let (rig, next) = after(plan(), &[echo("c1", "alpha")], async |rig| {
         let (prompt, _) = rig.approval().await;
         rig.op(Op::Amend { prompt, arguments: json!({}) }).await;
         refused(rig, prompt).await;
         rig.approve(prompt).await;
     })
     .await;
-    assert_eq!((next.result("c1").as_str(), next.arguments("c1")), ("first", json!({ "text": "first" })));
+    assert_eq!((next.result("c1").as_str(), next.arguments("c1")), ("alpha", json!({ "text": "alpha" })));
     rig.shut_down().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_on_the_heels_of_an_edit_never_runs_what_was_not_shown() {
-    let (rig, next) = after(plan(), &[echo("c1", "first")], async |rig| {
+    let (rig, next) = after(plan(), &[echo("c1", "alpha")], async |rig| {
         let (prompt, _) = rig.approval().await;
-        rig.op(Op::Amend { prompt, arguments: json!({ "text": "second" }) }).await;
+        rig.op(Op::Amend { prompt, arguments: json!({ "text": "beta" }) }).await;
         rig.approve(prompt).await;
         amended(rig, prompt).await;
         assert!(rig.ran().is_empty());
         rig.approve(prompt).await;
     })
     .await;
-    assert_eq!(next.result("c1"), "second");
+    assert_eq!(next.result("c1"), "beta");
     rig.shut_down().await;
 }
 

@@ -91,13 +91,14 @@ async fn the_server_receives_the_very_values_and_only_when_they_fit_the_whole_sc
         (json!({ "zeta": "z" }), vec!["zeta"]),
         (json!({ "zeta": "zz", "alpha": 0 }), vec!["alpha"]),
         (json!({ "zeta": "zz" }), vec![""]),
-        (json!({ "zeta": "zz", "card": "1234" }), vec![""]),
+        (json!({ "zeta": "zz", "card": "1234" }), vec!["address"]),
     ] {
         rig.answer(prompt.id, submit(wrong.clone())).await;
         assert_eq!(refused(&mut rig, prompt.id).await, fields, "{wrong}");
     }
     // What makes no sense for a form changes nothing.
     rig.answer(prompt.id, Answer::Reject { reason: None }).await;
+    rig.answer(prompt.id, Answer::Text { text: "visited".into() }).await;
     let values = json!({ "zeta": "zz", "card": "1234", "address": "here" });
     rig.answer(prompt.id, submit(values.clone())).await;
     assert!(matches!(rig.closed(prompt.id).await, Closed::Answered { answer: Answer::Submit { .. } }));
@@ -129,7 +130,7 @@ async fn the_demo_server_registers_and_deploys_what_the_form_says() {
     rig.answer(prompt.id, submit(json!({ "username": "No Spaces", "role": "ops", "age": 17 }))).await;
     let wrong = refused(&mut rig, prompt.id).await;
     assert!(wrong.contains(&"username".to_owned()) && wrong.contains(&"age".to_owned()), "{wrong:?}");
-    let filled = json!({ "username": "octocat", "role": "ops", "age": 30, "interests": ["books"], "newsletter": false });
+    let filled = json!({ "username": "octocat", "role": "ops", "age": 30, "email": "o@example.org", "interests": ["books"], "newsletter": false });
     rig.answer(prompt.id, submit(filled.clone())).await;
     let (prompt, deploy) = form(&mut rig).await;
     assert!(deploy.message.contains("shop"));
@@ -273,12 +274,11 @@ async fn an_interrupt_while_a_server_asks_cancels_both() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_is_visited_or_not() {
-    for (answer, action) in [(Answer::Text { text: "visited".into() }, "accept"), (Answer::Decline, "decline")] {
+    let visited = || Answer::Submit { values: Map::new() };
+    for (answer, action) in [(visited(), "accept"), (Answer::Decline, "decline"), (Answer::Cancel, "cancel")] {
         let (_server, mut rig) = begin(&[("c1", "s__link", json!({ "url": "https://example.org/" }))], 60).await;
         let prompt = rig.prompt().await;
         assert!(matches!(&prompt.kind, PromptKind::Link(link) if link.url == "https://example.org/"));
-        // Values are no answer to a link.
-        rig.answer(prompt.id, Answer::Submit { values: Map::from_iter([("x".to_owned(), json!(1))]) }).await;
         rig.answer(prompt.id, answer).await;
         assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
         assert_eq!(answers(&rig, 1).await, [json!({ "action": action })]);

@@ -2,7 +2,7 @@
 
 use crate::body::bodies;
 use crate::offices::{offices, played, recorded, recording};
-use crate::rig::{Plan, Rig, served};
+use crate::rig::{Plan, Rig, local};
 use crate::sse_model::{Chat, ModelServer, Pace, Reply};
 use mcpane::contract::event::TextKind;
 use mcpane::contract::{Event, ToolEvent, TurnEvent};
@@ -15,7 +15,7 @@ use serde_json::json;
 fn rig(server: &ModelServer) -> Rig {
     let home = tempfile::tempdir().unwrap();
     let plan = Plan::with(offices(home.path()));
-    Rig::in_home(home, served(server), plan, None)
+    Rig::in_home(home, local(server), plan, None)
 }
 
 fn done(text: &str) -> Reply {
@@ -117,7 +117,7 @@ async fn a_reply_cut_off_in_the_middle_of_a_call_runs_nothing() {
         let server = ModelServer::start(vec![recorded(name), done("I cannot.")]);
         let home = tempfile::tempdir().unwrap();
         let plan = Plan::with(offices(home.path())).allow_all();
-        let mut rig = Rig::in_home(home, served(&server), plan, None);
+        let mut rig = Rig::in_home(home, local(&server), plan, None);
         rig.submit("Do something.").await;
         assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
         assert!(rig.ran().is_empty(), "{name}");

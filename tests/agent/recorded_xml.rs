@@ -2,7 +2,7 @@
 
 use crate::body::{Body, bodies};
 use crate::offices::{offices, played, recorded};
-use crate::rig::{Plan, Rig, result_text, served};
+use crate::rig::{Plan, Rig, local, result_text};
 use crate::sse_model::{Chat, ModelServer, Pace, Reply};
 use mcpane::contract::event::TextKind;
 use mcpane::contract::{Event, TurnEvent};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 fn rig(server: &ModelServer) -> Rig {
     let home = tempfile::tempdir().unwrap();
     let plan = Plan::with(offices(home.path())).xml();
-    Rig::in_home(home, served(server), plan, None)
+    Rig::in_home(home, local(server), plan, None)
 }
 
 fn completion(text: &str) -> Reply {
@@ -196,7 +196,7 @@ async fn a_call_cut_off_by_the_token_limit_never_runs() {
         completion("Done."),
     ]);
     let home = tempfile::tempdir().unwrap();
-    let mut rig = Rig::in_home(home, served(&server), Plan::default().xml().allow_all(), None);
+    let mut rig = Rig::in_home(home, local(&server), Plan::default().xml().allow_all(), None);
     rig.submit("Write a.txt").await;
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
     assert!(rig.ran().is_empty() && !rig.work().join("a.txt").exists());
@@ -223,7 +223,7 @@ async fn the_command_of_a_completion_always_asks() {
     let text = "<attempt_completion>\n<result>\nIt is there.\n</result>\n<command>cat made.txt</command>\n</attempt_completion>";
     let server = ModelServer::start(vec![Chat::new().text(text).finish("stop").done(), completion("Again.")]);
     let home = tempfile::tempdir().unwrap();
-    let mut rig = Rig::in_home(home, served(&server), Plan::default().xml().allow_all(), None);
+    let mut rig = Rig::in_home(home, local(&server), Plan::default().xml().allow_all(), None);
     std::fs::write(rig.work().join("made.txt"), "made\n").unwrap();
     rig.submit("Make it.").await;
     let (prompt, call) = rig.approval().await;

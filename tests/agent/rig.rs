@@ -105,14 +105,23 @@ pub struct Rig {
 
 /// A model served by a [`ModelServer`].
 pub fn served(server: &ModelServer) -> Arc<dyn Provider> {
-    impatient(server, Duration::from_secs(60))
+    open("openai:test-model", server, Duration::from_secs(60))
+}
+
+/// The same by the name of the server that the recordings come from.
+pub fn local(server: &ModelServer) -> Arc<dyn Provider> {
+    open("llamacpp:test-model", server, Duration::from_secs(60))
 }
 
 /// The same, given up when nothing comes for a while.
 pub fn impatient(server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
+    open("openai:test-model", server, idle)
+}
+
+fn open(name: &str, server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
     let limits = mcpane::provider::reply::Limits { idle, ..Default::default() };
     let options = OpenOptions { base_url: Some(server.base_url()), limits, ..OpenOptions::default() };
-    Catalog::built_in().open("openai:test-model", &options).unwrap()
+    Catalog::built_in().open(name, &options).unwrap()
 }
 
 /// The scripted model, as fast as it can.

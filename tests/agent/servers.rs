@@ -71,7 +71,7 @@ async fn a_held_request_can_be_interrupted_and_one_that_fails_to_start_holds_not
     assert!(bodies(&server).is_empty());
     // Taken out of the configuration, it no longer matters.
     rig.reconfigure(vec![fixture_server("dies", &["--init", "die"])]).await;
-    state(&mut rig, "dies", ServerState::InitFailed).await;
+    state(&mut rig, "dies", ServerState::StartFailed).await;
     let began = Instant::now();
     rig.submit("Two").await;
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
@@ -138,6 +138,7 @@ async fn a_call_to_a_server_that_is_starting_waits_visibly() {
     // The next start knows the tools without the server.
     let server = ModelServer::start(vec![calling(&[echo("c1", "x")]), said("Done.")]);
     let mut rig = Rig::in_home(home, served(&server), Plan::with(vec![entry]).allow_all(), None);
+    rig.offers("s:echo").await;
     rig.submit("Echo").await;
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
     assert!(rig.seen.iter().filter_map(holding).next().is_none());
