@@ -138,7 +138,7 @@ async fn a_call_to_a_server_that_is_starting_waits_visibly() {
     // The next start knows the tools without the server.
     let server = ModelServer::start(vec![calling(&[echo("c1", "x")]), said("Done.")]);
     let mut rig = Rig::in_home(home, served(&server), Plan::with(vec![entry]).allow_all(), None);
-    rig.offers("s:echo").await;
+    state(&mut rig, "s", ServerState::Idle).await;
     rig.submit("Echo").await;
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
     assert!(rig.seen.iter().filter_map(holding).next().is_none());
