@@ -80,11 +80,11 @@ const XML: &[&str] = &[
 
 const NATIVE: &[&str] = &[
     "native.intro",
-    "guidelines",
     "native.servers",
     "choosing",
     "formatting",
     "environment",
+    "guidelines",
     "steps",
     "language",
     "instructions",

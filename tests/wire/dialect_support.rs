@@ -138,6 +138,7 @@ pub fn call(events: &[ModelEvent]) -> (String, Value) {
 }
 
 /// The command of the completion, if the task was declared done.
+#[allow(clippy::option_option)] // Not done, done, done with a command.
 pub fn completion(events: &[ModelEvent]) -> Option<Option<String>> {
     events
         .iter()

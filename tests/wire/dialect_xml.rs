@@ -626,6 +626,7 @@ fn reply() -> impl Strategy<Value = String> {
         "<arguments>",
         "</arguments>",
         "{\"a\": 1}",
+        "{",
         "<read_file>",
         "</read_file>",
         "<path>",
@@ -665,6 +666,24 @@ fn reply() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+#[test]
+fn chunks_that_once_made_a_difference() {
+    for text in [
+        "<attempt_completion> >",
+        "<read_file>\n {\"path\": }</read_file>",
+        "<thinking><read_file><server_name>weather</server_name></thinking>",
+    ] {
+        let whole = read(&Xml, chunks([text], FinishReason::Stop));
+        for size in 1..text.len() {
+            assert_eq!(
+                read(&Xml, chunks(pieces(text, size), FinishReason::Stop)),
+                whole,
+                "{text:?} in pieces of {size}"
+            );
+        }
+    }
+}
+
 fn reason() -> impl Strategy<Value = FinishReason> {
     prop::sample::select(vec![
         FinishReason::Stop,
@@ -675,7 +694,7 @@ fn reason() -> impl Strategy<Value = FinishReason> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn any_chunking_gives_the_same_events(text in reply(), size in 1usize..9, reason in reason()) {

@@ -132,6 +132,9 @@ impl Completion {
             Token::Close(TAG) => return Progress::Complete,
             _ if self.at_line_start => {
                 self.become_certain(Phase::Bare, voice);
+                // White space may have come in a chunk of its own.
+                let before = self.raw.split_off(TAG.len() + 2);
+                self.say(&before, voice, out);
                 return self.in_result(token, voice, out);
             }
             _ => return Progress::NotACall,

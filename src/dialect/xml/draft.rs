@@ -203,7 +203,7 @@ impl Draft {
         match token {
             Token::Text(text) if text.trim().is_empty() => self.keep(token),
             Token::Text(text) if text.trim_start().starts_with('{') => {
-                self.phase = Phase::Object(self.raw.len());
+                self.phase = Phase::Object(self.raw.len() + text.len() - text.trim_start().len());
                 self.keep(token);
             }
             Token::Open(name) if self.can_be_parameter(name) => self.open_parameter(name),
