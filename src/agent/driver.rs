@@ -6,6 +6,7 @@
 
 use super::checking;
 use super::machine::{AskReply, Effect, Entry, Input, Limits, Machine, StreamId};
+use super::offers::Offers;
 use super::outlet::Outlet;
 use super::requests::Requests;
 use super::runner::{Look, Runner};
@@ -70,8 +71,7 @@ pub(super) struct Driver {
     outlet: Outlet,
     timers: Timers,
     speaking: Speaking,
-    toolbox: Toolbox,
-    tools_changed: bool,
+    offers: Offers,
     mcp: Mcp,
     servers: Servers,
     policy: Arc<Policy>,
@@ -103,8 +103,7 @@ impl Driver {
             outlet: Outlet::new(lines.events),
             timers: Timers::default(),
             speaking,
-            toolbox,
-            tools_changed: true,
+            offers: Offers::new(toolbox),
             mcp,
             servers: Servers::default(),
             policy,
@@ -137,7 +136,7 @@ impl Driver {
     }
 
     fn begin(&mut self, conversation: Conversation, draft: String) {
-        self.toolbox.set_name_rule(self.speaking.name_rule());
+        self.offers.set_name_rule(self.speaking.name_rule());
         self.open_session(conversation, draft);
         self.outlet.push(SessionEvent::Model { model: self.speaking.info() }.into());
         let changes = self.settings.servers();
@@ -146,10 +145,10 @@ impl Driver {
 
     /// What follows from anything that happened: the list of tools, a held request, events on their way.
     fn settle(&mut self) {
-        if std::mem::take(&mut self.tools_changed) {
-            self.announce_tools();
+        if let Some(tools) = self.offers.news(&self.policy) {
+            self.outlet.push(tools);
         }
-        if let Some(stream) = self.requests.due(|| self.servers.unsettled().is_empty()) {
+        if let Some(stream) = self.requests.due(|| self.servers.unsettled()) {
             self.send_request(stream);
         }
         self.outlet.flush();
@@ -202,6 +201,9 @@ impl Driver {
     // --- what comes in
 
     fn op(&mut self, op: Op) {
+        if self.ending.is_some() {
+            return;
+        }
         match op {
             Op::Server { server, action } => self.mcp.act(&server, action),
             Op::Reload => {
@@ -216,7 +218,7 @@ impl Driver {
             Op::Revoke { tool } => {
                 let notice = self.policy.revoke(&tool).err();
                 self.notify(notice);
-                self.tools_changed = true;
+                self.offers.grants_changed();
             }
             Op::Session(SessionOp::New) => self.new_session(),
             Op::Session(SessionOp::Draft { text }) => self.session.keep_draft(&text),
@@ -257,7 +259,7 @@ impl Driver {
         for event in batch.events {
             let input = match event {
                 ModelEvent::Call(mut call) => {
-                    let tool = checking::resolve(&self.toolbox, &mut call);
+                    let tool = checking::resolve(&self.offers.toolbox, &mut call);
                     Input::Proposed { stream, call, tool }
                 }
                 ModelEvent::Opaque { value } => {
@@ -272,22 +274,10 @@ impl Driver {
     fn server(&mut self, signal: ServerSignal) {
         match signal.clone() {
             ServerSignal::Status(status) => {
-                let before = self.servers.any_resources();
                 self.servers.status(*status);
-                let now = self.servers.any_resources();
-                self.toolbox.offer_resources(if now { Offer::Shown } else { Offer::Hidden });
-                self.tools_changed |= before != now;
+                self.offers.set_resources(if self.servers.any_resources() { Offer::Shown } else { Offer::Hidden });
             }
-            ServerSignal::Removed { server } => {
-                self.servers.removed(&server);
-                self.toolbox.remove_server(&server);
-                self.tools_changed = true;
-            }
-            ServerSignal::Tools { server, tools, .. } => {
-                let problems = self.toolbox.set_server_tools(&server, tools);
-                self.notify(problems.into_iter().map(Notice::warning));
-                self.tools_changed = true;
-            }
+            ServerSignal::Removed { server } => self.servers.removed(&server),
             ServerSignal::Asks { ask, server, call, what, expires_ms } => {
                 let kind = self.servers.ask(ask, server, what);
                 let expires = Duration::from_millis(expires_ms);
@@ -297,9 +287,14 @@ impl Driver {
                 self.servers.forget(ask);
                 return self.input(Input::AskWithdrawn { ask });
             }
-            ServerSignal::Stderr { .. } => {}
+            ServerSignal::Tools { .. } | ServerSignal::Stderr { .. } => {}
         }
+        let (problems, changed) = self.offers.hear(&signal);
+        self.notify(problems.into_iter().map(Notice::warning));
         self.outlet.push(signal.into());
+        if let Some(server) = changed {
+            self.input(Input::ToolsChanged { server });
+        }
     }
 
     // --- what goes out
@@ -389,19 +384,19 @@ impl Driver {
     }
 
     fn open_stream(&mut self, stream: StreamId) {
-        let servers = self.servers.unsettled();
+        let servers = self.requests.not_waited_for(self.servers.unsettled());
         if servers.is_empty() {
             return self.send_request(stream);
         }
         if let Some(step) = self.step {
-            self.outlet.push(TurnEvent::Holding { step, servers }.into());
+            self.outlet.push(TurnEvent::Holding { step, servers: servers.clone() }.into());
         }
-        self.requests.hold(stream);
+        self.requests.hold(stream, servers);
     }
 
     fn send_request(&mut self, stream: StreamId) {
         let briefs = self.servers.briefs();
-        let asked = self.speaking.request(self.machine.conversation(), &self.toolbox, &briefs);
+        let asked = self.speaking.request(self.machine.conversation(), &self.offers.toolbox, &briefs);
         match asked {
             Some(spoken) => self.requests.send(stream, spoken),
             None => self.input(Input::Model { stream, event: ModelEvent::Failed { error: no_model() } }),
@@ -411,8 +406,7 @@ impl Driver {
     fn use_model(&mut self, name: &str) {
         match self.speaking.use_model(name) {
             Ok(()) => {
-                self.toolbox.set_name_rule(self.speaking.name_rule());
-                self.tools_changed = true;
+                self.offers.set_name_rule(self.speaking.name_rule());
                 self.outlet.push(SessionEvent::Model { model: self.speaking.info() }.into());
                 let changes = self.settings.model_changed(name);
                 self.take_changes(changes);
@@ -425,11 +419,11 @@ impl Driver {
 
     fn check(&mut self, call: CallId, round: u32) {
         let Some((stored, arguments)) = self.machine.to_check(call) else { return };
-        match checking::validate(&self.toolbox, stored, arguments) {
+        match checking::validate(&self.offers.toolbox, stored, arguments) {
             Err(found) => self.input(Input::Checked { call, round, found }),
             Ok(spec) => {
                 let look = Look { call, round, spec, arguments: arguments.clone(), origin: stored.origin };
-                self.runner.look(look, &self.toolbox);
+                self.runner.look(look, &self.offers.toolbox);
             }
         }
     }
@@ -437,22 +431,17 @@ impl Driver {
     fn run_call(&mut self, call: CallId) {
         let stored = self.machine.conversation().call(call).map(|(stored, _)| stored.clone());
         if let Some((tool, arguments)) = stored.and_then(|stored| Some((stored.tool?, stored.arguments))) {
-            return self.runner.run(call, tool, arguments, &self.toolbox);
+            return self.runner.run(call, tool, arguments, &self.offers.toolbox);
         }
         let outcome = ToolOutcome::failed("There is no such tool.");
         self.input(Input::Tool { call, signal: ToolSignal::Finished(outcome) });
     }
 
     fn remember(&mut self, grant: Grant, scope: Scope) {
-        let Some(spec) = self.toolbox.find(&grant.tool).cloned() else { return };
+        let Some(spec) = self.offers.toolbox.find(&grant.tool).cloned() else { return };
         let notice = self.policy.remember(scope, grant, &spec).err();
         self.notify(notice);
-        self.tools_changed = true;
-    }
-
-    fn announce_tools(&mut self) {
-        let tools = checking::list(&self.toolbox, &self.policy);
-        self.outlet.push(Event::Tools { tools });
+        self.offers.grants_changed();
     }
 
     // --- servers and sessions

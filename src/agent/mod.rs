@@ -8,6 +8,7 @@ mod checking;
 mod driver;
 pub mod journal;
 pub mod machine;
+mod offers;
 mod outlet;
 mod requests;
 mod runner;

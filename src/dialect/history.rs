@@ -40,7 +40,12 @@ pub fn closing_note(turn: &Turn) -> Option<&'static str> {
 /// What is said about a call whose arguments are no object, so could not be read; `None` for any other. It never stands in the
 /// history as a call: an example of a broken one would be followed.
 pub fn unreadable(call: &ToolCall, outcome: Option<&ToolOutcome>) -> Option<String> {
-    let told = || format!("Your call of {} could not be read. {}", call.asked, outcome::text(call, outcome));
+    let told = || match outcome {
+        Some(ToolOutcome::Failed { message, may_have_run: false }) => {
+            format!("Your call of {} failed and had no effect: {message}", call.asked)
+        }
+        other => format!("Your call of {} could not be read. {}", call.asked, outcome::text(call, other)),
+    };
     (!call.arguments.is_object()).then(told)
 }
 

@@ -16,7 +16,7 @@ const INTERRUPTED: &str =
 const REJECTED: &str = "The user rejected this call; it did not run.";
 const BY_HAND: &str = "The user did not run the tool and wrote this result by hand:";
 
-/// The blocks that the model reads as the result of `call`. Never empty. `None` is a call whose end is not known: it is told as
+/// The blocks that the model reads as the result of `call`. Never empty; pictures and sounds are described by a text among them. `None` is a call whose end is not known: it is told as
 /// interrupted.
 pub fn blocks(call: &ToolCall, outcome: Option<&ToolOutcome>) -> Vec<Content> {
     match outcome {
@@ -27,13 +27,17 @@ pub fn blocks(call: &ToolCall, outcome: Option<&ToolOutcome>) -> Vec<Content> {
 
 /// The same as text, for dialects that have nothing else.
 pub fn text(call: &ToolCall, outcome: Option<&ToolOutcome>) -> String {
-    crate::domain::content::plain(&blocks(call, outcome))
+    crate::domain::content::beside_media(&blocks(call, outcome))
 }
 
 fn done(content: &[Content], is_error: bool, for_model: Option<&str>) -> Vec<Content> {
-    let mut blocks = match for_model {
-        Some(text) => vec![Content::text(text)],
-        None => content.to_vec(),
+    let mut blocks: Vec<Content> = match for_model {
+        // The text describes pictures and sounds, but only eyes and ears can tell what is in them.
+        Some(text) => {
+            let media = content.iter().filter(|block| block.is_media()).cloned();
+            std::iter::once(Content::text(text)).chain(media).collect()
+        }
+        None => content.iter().flat_map(described).collect(),
     };
     let silent = blocks.iter().all(|block| matches!(block, Content::Text { text } if text.trim().is_empty()));
     if silent {
@@ -43,6 +47,12 @@ fn done(content: &[Content], is_error: bool, for_model: Option<&str>) -> Vec<Con
         blocks.insert(0, Content::text(TOOL_ERROR));
     }
     blocks
+}
+
+/// The block, after a text that says what it is where it is none itself.
+fn described(block: &Content) -> impl Iterator<Item = Content> {
+    let text = block.is_media().then(|| Content::text(block.to_plain()));
+    text.into_iter().chain(std::iter::once(block.clone()))
 }
 
 fn sentence(call: &ToolCall, outcome: Option<&ToolOutcome>) -> String {

@@ -91,6 +91,11 @@ impl Content {
         Self::Text { text: text.into() }
     }
 
+    /// Whether it is a picture or a sound.
+    pub fn is_media(&self) -> bool {
+        matches!(self, Self::Image { .. } | Self::Audio { .. })
+    }
+
     /// The block as text for a model that reads only text. Media are described, not included.
     pub fn to_plain(&self) -> String {
         match self {
@@ -121,6 +126,13 @@ impl Content {
             Self::Unknown { raw } => raw.to_string(),
         }
     }
+}
+
+/// The blocks of a result as plain text, where pictures and sounds travel beside it or not at all: what stands beside them describes them; alone,
+/// they are described here.
+pub fn beside_media(blocks: &[Content]) -> String {
+    let texts: Vec<Content> = blocks.iter().filter(|block| !block.is_media()).cloned().collect();
+    plain(if texts.is_empty() { blocks } else { &texts })
 }
 
 /// All blocks as plain text, one after another, separated by newlines.

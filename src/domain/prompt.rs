@@ -192,7 +192,7 @@ pub enum Answer {
         /// The result.
         text: String,
     },
-    /// A filled form.
+    /// A filled form; for a link: it was visited.
     Submit {
         /// Values of the fields; optional fields left empty are not in it.
         values: Map<String, Value>,

@@ -208,7 +208,7 @@ fn every_native_call_has_exactly_one_result() {
 }
 
 #[test]
-fn native_results_keep_their_blocks_and_cut_text_replaces_them() {
+fn native_results_keep_their_blocks_and_cut_text_replaces_their_text() {
     let picture = Content::Image { mime: "image/png".into(), data: Blob::from_base64("AAAA") };
     let done = |for_model: Option<&str>| ToolOutcome::Done {
         content: vec![Content::text("a"), picture.clone()],
@@ -226,8 +226,9 @@ fn native_results_keep_their_blocks_and_cut_text_replaces_them() {
         other => panic!("{other:?}"),
     };
     let error = Content::text("The tool reported an error:");
-    assert_eq!(content(&talk(done(None))), [error.clone(), Content::text("a"), picture.clone()]);
-    assert_eq!(content(&talk(done(Some("cut")))), [error, Content::text("cut")]);
+    let described = Content::text("[image image/png, 3 bytes]");
+    assert_eq!(content(&talk(done(None))), [error.clone(), Content::text("a"), described, picture.clone()]);
+    assert_eq!(content(&talk(done(Some("cut")))), [error, Content::text("cut"), picture.clone()], "nothing is lost");
     let Message::User { content } = &request(DialectKind::Xml, &talk(done(None)), |_| {}).messages[2] else { panic!() };
     let text = "[read_file] Result:\nThe tool reported an error:\na\n[image image/png, 3 bytes]";
     assert_eq!(*content, [Content::text(text), picture]);

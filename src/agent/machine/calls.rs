@@ -35,6 +35,10 @@ pub(super) struct Open {
     pub stand: Stand,
     /// Which check of it counts.
     pub round: u32,
+    /// Which check of it was the last to come back.
+    pub seen: u32,
+    /// The user allowed it as it was found then, while it was looked at once more: it runs if nothing has changed.
+    pub allowed: Option<(Arc<str>, Box<Check>)>,
     /// Whether the user is asked whatever the policy says.
     pub always_ask: bool,
     /// Arguments that the user wrote and that are being checked; they become the call's own when they are found good.
@@ -43,6 +47,11 @@ pub(super) struct Open {
 }
 
 impl Open {
+    /// Whether it is being looked at (again).
+    pub fn is_looked_at(&self) -> bool {
+        self.round > self.seen
+    }
+
     fn is_exclusive(&self) -> bool {
         self.found.as_ref().is_some_and(|(spec, ..)| matches!(spec.risk, Risk::Write | Risk::Command))
     }
@@ -56,7 +65,7 @@ pub(super) struct Calls {
 
 impl Calls {
     pub fn add(&mut self, call: CallId, step: StepId, stand: Stand, always_ask: bool) {
-        self.open.insert(call, Open { step, stand, round: 0, always_ask, amendment: None, found: None });
+        self.open.insert(call, Open { step, stand, round: 0, seen: 0, allowed: None, always_ask, amendment: None, found: None });
     }
 
     pub fn get_mut(&mut self, call: CallId) -> Option<&mut Open> {

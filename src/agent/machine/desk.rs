@@ -5,14 +5,14 @@
 use super::calls::{Calls, Stand};
 use super::io::{Effect, Entry, Found, Reply};
 use super::ledger::{Ledger, Outbox};
-use super::prompts::{About, Prompts};
+use super::prompts::{About, Prompts, Wish};
 use crate::contract::{PromptEvent, ToolEvent};
 use crate::domain::error::Phrase;
 use crate::domain::form::FieldError;
 use crate::domain::policy::Verdict;
 use crate::domain::prompt::{Answer, Approval, Closed, Prompt, PromptKind, Question, Scope, TrustRequest};
 use crate::domain::tool::Risk;
-use crate::domain::{AskId, CallId, PromptId, StepId, TimerId, ToolOutcome, ToolSignal};
+use crate::domain::{AskId, CallId, PromptId, ServerName, StepId, TimerId, ToolOutcome, ToolSignal};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -76,6 +76,7 @@ impl Desk {
         if open.round != round || !matches!(open.stand, Stand::Checking | Stand::Asking(_)) {
             return;
         }
+        open.seen = round;
         let amendment = open.amendment.take();
         match (open.stand, amendment) {
             (Stand::Asking(prompt), Some(arguments)) => self.amended(call, prompt, arguments, found, ledger, out),
@@ -90,7 +91,8 @@ impl Desk {
             other => return self.refused(call, other, ledger, out),
         };
         let Some(open) = self.calls.get_mut(call) else { return };
-        let allowed = matches!(check.verdict, Verdict::Allow { .. }) && !open.always_ask;
+        let as_before = open.allowed.take().is_some_and(|(hash, before)| hash == spec.hash && before == check);
+        let allowed = as_before || (matches!(check.verdict, Verdict::Allow { .. }) && !open.always_ask);
         let question = spec.risk == Risk::Question;
         open.found = Some((spec, check.clone(), form));
         out.emit(ToolEvent::Checked { call, check });
@@ -148,15 +150,19 @@ impl Desk {
         }
     }
 
-    /// A waiting call was checked anew because something around it changed: a file was written, a grant was given.
+    /// A waiting call was checked anew because something around it changed: a file was written, a grant was given, its tool's definition is another.
     fn rechecked(&mut self, call: CallId, prompt: PromptId, found: Found, ledger: &mut Ledger, out: &mut Outbox) {
         let (spec, check, form) = match found {
             Found::Ready { spec, check, form } => (spec, check, form),
-            other => return self.refused(call, other, ledger, out),
+            other => {
+                self.close(prompt, Closed::Withdrawn { why: Phrase::new("agent.no_longer") }, out);
+                return self.refused(call, other, ledger, out);
+            }
         };
         let Some(open) = self.calls.get_mut(call) else { return };
         let allowed = matches!(check.verdict, Verdict::Allow { .. }) && !open.always_ask;
-        let same = open.found.as_ref().is_some_and(|(_, before, _)| *before == check);
+        let before = open.found.as_ref();
+        let same = before.is_some_and(|(tool, before, _)| *before == check && tool.hash == spec.hash);
         open.found = Some((spec, check.clone(), form));
         if allowed {
             self.close(prompt, Closed::Withdrawn { why: Phrase::new("agent.granted") }, out);
@@ -295,7 +301,7 @@ impl Desk {
                 self.close(prompt, Closed::Answered { answer }, out);
                 self.settle(call, outcome, ledger, out);
             }
-            Some(About::Ask { ask, verifying: None }) => self.answer_ask(prompt, ask, answer, out),
+            Some(About::Ask { ask, wish, verifying: None }) => self.answer_ask(prompt, (ask, wish), answer, out),
             Some(About::Trust(file)) => {
                 let yes = match answer {
                     Answer::Trust { yes } => yes,
@@ -324,8 +330,14 @@ impl Desk {
                     // What the user would approve is not what was last shown.
                     return;
                 }
-                open.stand = Stand::Ready;
                 let grant = open.found.as_ref().and_then(|(_, check, _)| check.grant.clone());
+                if open.is_looked_at() {
+                    // What it was approved for may be different by now; the look under way will tell.
+                    open.stand = Stand::Checking;
+                    open.allowed = open.found.as_ref().map(|(spec, check, _)| (spec.hash.clone(), check.clone()));
+                } else {
+                    open.stand = Stand::Ready;
+                }
                 self.close(prompt, Closed::Answered { answer }, out);
                 if let (Some(grant), Scope::Session | Scope::Always) = (grant, scope) {
                     let tool = grant.tool.clone();
@@ -356,6 +368,13 @@ impl Desk {
         }
     }
 
+    /// The definitions of a server's tools may be others now: calls of them that wait are looked at anew.
+    pub fn tools_changed(&mut self, server: &ServerName, out: &mut Outbox) {
+        for call in self.calls.asking(|spec| spec.id.server.as_ref() == Some(server)) {
+            self.check(call, out);
+        }
+    }
+
     // --- servers' questions
 
     /// A server asks.
@@ -369,7 +388,8 @@ impl Desk {
         out: &mut Outbox,
     ) {
         let step = call.and_then(|call| self.calls.get(call)).map(|open| open.step);
-        self.open(kind, About::Ask { ask, verifying: None }, (call, step), Some(expires), ledger, out);
+        let wish = if matches!(kind, PromptKind::Link(_)) { Wish::Link } else { Wish::Form };
+        self.open(kind, About::Ask { ask, wish, verifying: None }, (call, step), Some(expires), ledger, out);
     }
 
     /// A server no longer asks.
@@ -379,19 +399,19 @@ impl Desk {
         }
     }
 
-    fn answer_ask(&mut self, prompt: PromptId, ask: AskId, answer: Answer, out: &mut Outbox) {
-        let reply = match &answer {
-            Answer::Submit { values } => {
+    fn answer_ask(&mut self, prompt: PromptId, (ask, wish): (AskId, Wish), answer: Answer, out: &mut Outbox) {
+        let reply = match (&answer, wish) {
+            (Answer::Submit { values }, Wish::Form) => {
                 if let Some(open) = self.prompts.get_mut(prompt) {
-                    open.about = About::Ask { ask, verifying: Some(values.clone()) };
+                    open.about = About::Ask { ask, wish, verifying: Some(values.clone()) };
                 }
                 out.push(Effect::Verify { prompt, ask, values: values.clone() });
                 return;
             }
-            // A link was visited; a form cannot be answered by text.
-            Answer::Text { .. } => Reply::Visited,
-            Answer::Decline => Reply::Decline,
-            Answer::Cancel => Reply::Cancel,
+            // A link takes no values: it was visited.
+            (Answer::Submit { .. }, Wish::Link) => Reply::Visited,
+            (Answer::Decline, _) => Reply::Decline,
+            (Answer::Cancel, _) => Reply::Cancel,
             _ => return,
         };
         self.close(prompt, Closed::Answered { answer }, out);
@@ -401,7 +421,7 @@ impl Desk {
     /// A submitted form was checked against the server's whole schema.
     pub fn verified(&mut self, prompt: PromptId, problems: Vec<(String, FieldError)>, out: &mut Outbox) {
         let Some(open) = self.prompts.get_mut(prompt) else { return };
-        let About::Ask { ask, verifying } = &mut open.about else { return };
+        let About::Ask { ask, verifying, .. } = &mut open.about else { return };
         let (ask, Some(values)) = (*ask, verifying.take()) else { return };
         if problems.is_empty() {
             self.close(prompt, Closed::Answered { answer: Answer::Submit { values: values.clone() } }, out);

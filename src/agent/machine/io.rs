@@ -91,6 +91,11 @@ pub enum Input {
         /// What it is.
         signal: ToolSignal,
     },
+    /// The tools of a server are others now, or were read anew.
+    ToolsChanged {
+        /// Which server.
+        server: ServerName,
+    },
     /// A server asks the user.
     Asked {
         /// The MCP side's number.

@@ -59,6 +59,21 @@ impl Ledger {
         out.emit(ToolEvent::Finished { call, outcome });
     }
 
+    /// Calls of a reply that is not used.
+    pub fn cancel(&mut self, calls: &[(CallId, Option<String>)], out: &mut Outbox) {
+        for (call, _) in calls {
+            self.settle(*call, ToolOutcome::Cancelled, out);
+        }
+    }
+
+    /// What the user tells the model after a step, or after the last one of a turn.
+    pub fn hint(&mut self, turn: TurnId, step: Option<StepId>, text: String, out: &mut Outbox) {
+        let Some(turn) = self.conversation.turn_mut(turn) else { return };
+        let Some(step) = turn.steps.iter_mut().rfind(|one| step.is_none_or(|step| one.id == step)) else { return };
+        step.reminder = Some(text.clone());
+        out.record(Entry::Hint { step: step.id, text });
+    }
+
     /// Whether a step declared the task done.
     pub fn completed(&self, step: StepId) -> bool {
         let steps = self.conversation.turns.iter().rev().flat_map(|turn| &turn.steps);

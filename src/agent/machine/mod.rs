@@ -115,6 +115,7 @@ impl Machine {
                 self.desk.checked(call, round, found, &mut self.ledger, out);
             }
             Input::Tool { call, signal } => self.desk.signal(call, signal, &mut self.ledger, out),
+            Input::ToolsChanged { server } => self.desk.tools_changed(&server, out),
             Input::Asked { ask, call, kind, expires } => {
                 self.desk.asked(ask, call, kind, expires, &mut self.ledger, out);
             }
@@ -266,7 +267,7 @@ impl Machine {
     /// The reply is of no use: it is kept on screen, left out of history, and the model is told why. Not for ever.
     fn remind(&mut self, turn: TurnId, reply: &Reply, problem: Phrase, reminder: String, out: &mut Outbox) {
         let step = reply.step;
-        self.cancel(&reply.calls, out);
+        self.ledger.cancel(&reply.calls, out);
         if let Some(step) = self.ledger.conversation.step_mut(step) {
             step.reminder = Some(reminder);
         }
@@ -278,19 +279,12 @@ impl Machine {
         }
     }
 
-    /// Calls of a reply that is not used.
-    fn cancel(&mut self, calls: &[(CallId, Option<String>)], out: &mut Outbox) {
-        for (call, _) in calls {
-            self.ledger.settle(*call, ToolOutcome::Cancelled, out);
-        }
-    }
-
     fn reply_failed(&mut self, error: ModelError, out: &mut Outbox) {
         let Some(began) = self.reply.as_ref().map(|reply| reply.began) else { return };
         let Some((turn, reply)) = self.close_reply(out) else { return };
         let step = reply.step;
         if began {
-            self.cancel(&reply.calls, out);
+            self.ledger.cancel(&reply.calls, out);
             self.ledger.end_step(step, StepEnd::Cut { problem: error.phrase() }, None, out);
             return self.decide(turn, Some(step), Decision::StreamCut { error }, None, out);
         }
@@ -408,9 +402,8 @@ impl Machine {
             (Decision::OffFormat, _) => self.bounds.forgive(),
             _ => self.bounds.give_back_step(),
         }
-        if let (Some(text), Some(step)) = (hint, step.and_then(|id| self.ledger.conversation.step_mut(id))) {
-            step.reminder = Some(text.clone());
-            out.record(Entry::Hint { step: step.id, text });
+        if let Some(text) = hint {
+            self.ledger.hint(turn, step, text, out);
         }
         self.next_step(turn, out);
     }
@@ -450,7 +443,7 @@ impl Machine {
             Phase::Streaming { turn } => {
                 out.push(Effect::CloseStream);
                 if let Some((_, reply)) = self.close_reply(out) {
-                    self.cancel(&reply.calls, out);
+                    self.ledger.cancel(&reply.calls, out);
                     self.ledger.end_step(reply.step, StepEnd::Interrupted, None, out);
                 }
                 self.end_turn(turn, TurnEnd::Interrupted, out);

@@ -6,6 +6,15 @@
 use crate::domain::{AskId, CallId, PromptId, TimerId};
 use std::collections::BTreeMap;
 
+/// What a server wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// Values.
+    Form,
+    /// That a link is visited.
+    Link,
+}
+
 /// What a prompt is about, as far as answering it goes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum About {
@@ -17,6 +26,8 @@ pub(super) enum About {
     Ask {
         /// The MCP side's number.
         ask: AskId,
+        /// What it wants.
+        wish: Wish,
         /// The values that are being checked against the server's schema.
         verifying: Option<serde_json::Map<String, serde_json::Value>>,
     },

@@ -181,7 +181,7 @@ impl World {
 
     fn found(&mut self, verdict: Verdict) {
         let (call, round) = self.checks.remove(0);
-        let name = self.machine.to_check(call).map(|(c, _)| c.shown_name()).unwrap_or_default();
+        let name = self.machine.to_check(call).map(|(c, _)| c.asked.clone()).unwrap_or_default();
         self.send(Input::Checked { call, round, found: ready(&name, verdict) });
     }
 
@@ -226,8 +226,9 @@ fn spec(name: &str) -> Arc<ToolSpec> {
         "ask" => Risk::Question,
         _ => Risk::External,
     };
+    let id = if name == "b" { ToolId::on(&"s".into(), name) } else { ToolId::builtin(name) };
     Arc::new(ToolSpec {
-        id: ToolId::builtin(name),
+        id,
         title: None,
         description: String::new(),
         input_schema: Arc::new(json!({})),
@@ -434,8 +435,13 @@ fn the_step_limit_asks() {
         w.done(call, "ok");
     }
     assert!(matches!(w.prompts.values().next().unwrap().kind, PromptKind::Decision(Decision::StepLimit { limit: 6 })));
-    w.answer(Answer::Choose(Choose::Continue));
+    w.answer(Answer::Choose(Choose::Hint { text: "Come to an end.".into() }));
     assert!(w.stream.is_some());
+    let steps = &w.machine.conversation().turns[0].steps;
+    assert_eq!((steps.len(), steps[5].reminder.as_deref()), (7, Some("Come to an end.")));
+    w.call("a", 9);
+    w.finish();
+    assert_eq!(&w.replayed().turns[0].steps[5], &w.machine.conversation().turns[0].steps[5]);
 }
 
 #[test]
@@ -505,6 +511,66 @@ fn edited_arguments_are_checked_and_shown_before_they_can_be_approved() {
     w.answer(Answer::Approve { scope: Scope::Once });
     assert_eq!(w.running, [call]);
     assert_eq!(w.replayed().call(call).unwrap().0.arguments, json!({ "n": 2 }));
+}
+
+/// A call that is asked about, and looked at once more because its server's tools were read anew.
+fn looked_at_again() -> (World, PromptId, CallId) {
+    let mut w = World::new();
+    w.begin("x");
+    w.call("b", 1);
+    w.finish();
+    w.found(ask());
+    let prompt = w.only_prompt();
+    w.send(Input::ToolsChanged { server: "another".into() });
+    assert!(w.checks.is_empty());
+    w.send(Input::ToolsChanged { server: "s".into() });
+    let call = w.checks[0].0;
+    (w, prompt, call)
+}
+
+#[test]
+fn an_approval_while_a_call_is_looked_at_again_holds_if_nothing_changed() {
+    let (mut w, _, call) = looked_at_again();
+    w.answer(Answer::Approve { scope: Scope::Once });
+    assert!(w.prompts.is_empty() && w.running.is_empty(), "it was answered, and waits for the look");
+    w.send(Input::Checked { call, round: 2, found: ready("b", ask()) });
+    assert_eq!(w.running, [call]);
+}
+
+#[test]
+fn an_approval_while_a_call_is_looked_at_again_is_void_if_something_changed() {
+    let (mut w, prompt, call) = looked_at_again();
+    w.answer(Answer::Approve { scope: Scope::Session });
+    let Found::Ready { spec, mut check, form } = ready("b", ask()) else { panic!() };
+    check.preview = Preview::Command { command: "another".into(), cwd: "/".into() };
+    w.send(Input::Checked { call, round: 2, found: Found::Ready { spec, check, form } });
+    assert!(w.running.is_empty());
+    assert_ne!(w.only_prompt(), prompt, "it asks again");
+    w.answer(Answer::Approve { scope: Scope::Once });
+    assert_eq!(w.running, [call]);
+}
+
+#[test]
+fn a_waiting_call_that_can_no_longer_be_says_so() {
+    let (mut w, prompt, call) = looked_at_again();
+    w.send(Input::Checked { call, round: 2, found: Found::Invalid { message: "gone".into(), problems: Vec::new() } });
+    let why = Closed::Withdrawn { why: Phrase::new("agent.no_longer") };
+    assert!(w.events.contains(&Event::Prompt(PromptEvent::Closed { prompt, why })));
+    assert_eq!(w.outcomes[&call], ToolOutcome::failed("gone"));
+}
+
+#[test]
+fn a_link_takes_no_values_and_a_form_no_text() {
+    let link = crate::domain::prompt::LinkRequest { server: "s".into(), message: "m".into(), url: "u".into() };
+    let form = FormRequest { server: "s".into(), message: "m".into(), form: Form::default() };
+    let mut w = World::new();
+    let asked = |kind| Input::Asked { ask: AskId(1), call: None, kind, expires: Duration::from_secs(300) };
+    w.send(asked(PromptKind::Link(link)));
+    let values = serde_json::Map::from_iter([("x".to_owned(), json!(1))]);
+    let effects = w.answer(Answer::Submit { values });
+    assert_eq!(effects.last(), Some(&Effect::Reply { ask: AskId(1), reply: AskReply::Visited }));
+    w.send(asked(PromptKind::Form(form)));
+    assert_eq!(w.answer(Answer::Text { text: "visited".into() }), []);
 }
 
 #[test]
@@ -677,6 +743,7 @@ enum Act {
     Verify(u8, bool),
     Timer(u8),
     Stale(u8),
+    Tools,
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -706,6 +773,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         3 => (any::<u8>(), any::<bool>()).prop_map(|(a, b)| Act::Verify(a, b)),
         3 => any::<u8>().prop_map(Act::Timer),
         1 => any::<u8>().prop_map(Act::Stale),
+        1 => Just(Act::Tools),
     ];
     proptest::collection::vec(act, 1..120)
 }
@@ -789,6 +857,7 @@ impl World {
                     self.send(Input::Timer(timer));
                 }
             }
+            Act::Tools => drop(self.send(Input::ToolsChanged { server: "s".into() })),
             Act::Stale(n) => {
                 if let Some(call) = pick(&self.running, n) {
                     self.running.retain(|c| *c != call);
@@ -801,7 +870,7 @@ impl World {
     fn act_check(&mut self, n: u8, kind: u8) {
         let Some((call, round)) = pick(&self.checks, n) else { return };
         self.checks.retain(|c| *c != (call, round));
-        let name = self.machine.to_check(call).map(|(c, _)| c.shown_name()).unwrap_or_default();
+        let name = self.machine.to_check(call).map(|(c, _)| c.asked.clone()).unwrap_or_default();
         let found = match kind % 5 {
             0 => Found::Invalid { message: "m".into(), problems: Vec::new() },
             1 => {

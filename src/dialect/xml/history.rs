@@ -6,7 +6,7 @@
 use super::encode;
 use crate::dialect::history::{closing_note, is_complete, push_user, unreadable, user_message};
 use crate::dialect::outcome;
-use crate::domain::content::Content;
+use crate::domain::content::{Content, beside_media};
 use crate::domain::conversation::{Conversation, ItemBody, Step, Turn, TurnEnd, TurnKind};
 use crate::domain::model::Message;
 use crate::domain::{ToolCall, ToolOutcome};
@@ -114,15 +114,10 @@ fn result(call: &ToolCall, outcome: Option<&ToolOutcome>) -> Vec<Content> {
         format!("[{}] Result:", call.shown_name())
     };
     let mut text = heading;
-    let mut media = Vec::new();
-    for block in outcome::blocks(call, outcome) {
-        text.push('\n');
-        text.push_str(&block.to_plain());
-        if matches!(block, Content::Image { .. } | Content::Audio { .. }) {
-            media.push(block);
-        }
-    }
-    let mut blocks = vec![Content::text(text)];
-    blocks.extend(media);
+    let mut blocks = outcome::blocks(call, outcome);
+    text.push('\n');
+    text.push_str(&beside_media(&blocks));
+    blocks.retain(Content::is_media);
+    blocks.insert(0, Content::text(text));
     blocks
 }

@@ -11,7 +11,7 @@ pub use decoder::Decoder;
 
 use super::{Decode, LimitField, Quirks, Wire};
 use crate::domain::Content;
-use crate::domain::content::plain;
+use crate::domain::content::{beside_media, plain};
 use crate::domain::model::{CallRef, Message, Request, ToolDecl};
 use serde_json::{Map, Value, json};
 
@@ -112,7 +112,7 @@ fn messages(request: &Request, quirks: &Quirks) -> Vec<Value> {
             }
             // The format has no mark for a failure; the dialect says it in the text.
             Message::Tool { call, name, content, is_error: _ } => {
-                out.push(json!({ "role": "tool", "tool_call_id": call, "content": plain(content) }));
+                out.push(json!({ "role": "tool", "tool_call_id": call, "content": beside_media(content) }));
                 if quirks.images && content.iter().any(is_image) {
                     pictures.push(json!({ "type": "text", "text": format!("Pictures from the result of {name}:") }));
                     pictures.extend(content.iter().filter_map(picture));
@@ -170,11 +170,19 @@ fn parts(content: &[Content], quirks: &Quirks) -> Value {
         .collect()
 }
 
+/// Largest picture that is sent, bytes of base64. A larger one would be refused, and with it every later request of the session.
+const LARGEST_PICTURE: usize = 5 << 20;
+
+/// Whether it is a picture that models take: of a kind that all of them know, and not too large.
 fn is_image(block: &Content) -> bool {
-    matches!(block, Content::Image { .. })
+    let known = |mime: &str| matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp");
+    matches!(block, Content::Image { mime, data } if known(mime) && data.base64.len() <= LARGEST_PICTURE)
 }
 
 fn picture(block: &Content) -> Option<Value> {
     let Content::Image { mime, data } = block else { return None };
+    if !is_image(block) {
+        return None;
+    }
     Some(json!({ "type": "image_url", "image_url": { "url": format!("data:{mime};base64,{}", data.base64) } }))
 }

@@ -12,6 +12,7 @@
 //! | `--version REV` | answers `initialize` with this revision |
 //! | `--style plain\|bare\|batch\|string-id\|crlf\|bom` | how every message is written; `bare` leaves `jsonrpc` out |
 //! | `--list ok\|never\|error\|die\|loop\|pages\|malformed\|hostile\|many` | what `tools/list` gives |
+//! | `--canned FILE` | lists the tools of the file and answers their calls from it (see `canned`) |
 //! | `--grandchild` | starts a process in a group of its own that ignores TERM, HUP and INT; its pid is appended to the file `$FIXTURE_PIDS` |
 //! | `--linger` | lives on when its standard input ends |
 //!
@@ -21,6 +22,7 @@
 // The children that are left running are the point.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::zombie_processes)]
 
+mod canned;
 mod host;
 mod tools;
 
@@ -44,6 +46,7 @@ struct Options {
     delay: u64,
     banner: bool,
     linger: bool,
+    canned: Option<String>,
 }
 
 /// What the threads share.
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         delay: 0,
         banner: false,
         linger: false,
+        canned: None,
     };
     let mut grandchild = false;
     let value = |args: &mut dyn Iterator<Item = String>| args.next().expect("a value");
@@ -84,6 +88,7 @@ fn main() -> ExitCode {
             "--stderr" => eprintln!("{}", value(&mut args)),
             "--banner" => options.banner = true,
             "--linger" => options.linger = true,
+            "--canned" => options.canned = Some(value(&mut args)),
             "--grandchild" => grandchild = true,
             "--delay" => options.delay = value(&mut args).parse().unwrap(),
             "--exit" => options.exit = value(&mut args).parse().unwrap(),
@@ -119,6 +124,9 @@ fn serve(options: Options) -> ExitCode {
         added: AtomicBool::new(false),
         deaf: AtomicBool::new(false),
     });
+    if let Some(file) = &server.options.canned {
+        canned::watch(Arc::clone(&server), file.clone());
+    }
     if server.options.banner {
         server.raw(b"Fixture server v1 (c) nobody\n\x1b[32mready\x1b[0m on stdio\n{\"level\":\"info\",\"msg\":\"not rpc\"}\n\xff\xfe\n\n");
     }
@@ -266,7 +274,10 @@ impl Server {
     }
 
     fn list(&self, id: &Value, params: &Value) {
-        let mut all = tools::definitions();
+        let mut all = match &self.options.canned {
+            Some(file) => canned::definitions(file),
+            None => tools::definitions(),
+        };
         if self.added.load(Ordering::SeqCst) {
             all.push(
                 json!({ "name": "added", "description": "Was not there before.", "inputSchema": { "type": "object" } }),

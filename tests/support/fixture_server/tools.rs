@@ -72,6 +72,12 @@ fn text(text: impl ToString) -> Value {
 /// Runs a call and answers it, or not.
 pub fn call(server: &Server, id: &Value, params: &Value, cancelled: &AtomicBool) {
     let arguments = &params["arguments"];
+    if let Some(file) = &server.options.canned {
+        return match super::canned::result(file, params) {
+            Some(result) => server.answer(id, result),
+            None => server.error(id, -32602, &format!("nothing is canned for {params}")),
+        };
+    }
     let number = |key: &str, default: u64| arguments[key].as_u64().unwrap_or(default);
     let result = match params["name"].as_str().unwrap_or_default() {
         "echo" => text(arguments["text"].as_str().unwrap_or_default()),
