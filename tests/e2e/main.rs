@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod calls;
+mod dead;
 mod forms;
+mod hostile;
 mod manners;
 mod rig;
 mod start;
 mod tour;
+mod trust;
