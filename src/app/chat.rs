@@ -16,7 +16,7 @@ use crate::config::settings::DialectChoice;
 use crate::config::trust::Trust;
 use crate::config::ui::{self, AmbiguousWidth};
 use crate::config::watch::Watch;
-use crate::contract::ModelInfo;
+use crate::contract::{Event, ModelInfo, Op};
 use crate::domain::{Notice, Phrase};
 use crate::guard::Guard;
 use crate::policy::{Effect, Place, Policy, Rules, Store};
@@ -219,17 +219,11 @@ fn policy(config: &Config, dirs: &Dirs, notices: &mut Vec<Notice>) -> Policy {
 }
 
 async fn session(prepared: Prepared) -> ExitCode {
-    let Prepared { env, dirs, live, models, model, policy, strings, mut notices, resumed, sessions, prompt, watched } =
+    let Prepared { env, dirs, live, models, model, policy, strings, notices, resumed, sessions, prompt, watched } =
         prepared;
     let config = Arc::clone(&live.config);
     let cwd = live.project.clone();
-    let redactor = live.redactor.clone();
-    let info = model.as_ref().map(|model| ModelInfo {
-        name: model.name().to_owned(),
-        dialect: config.dialect,
-        context: model.abilities().context,
-        scripted: model.is_scripted(),
-    });
+    let info = model.as_ref().map(|model| info(model.as_ref(), &config));
     let kit = Kit {
         speaking: speaking(model, Arc::clone(&models), &config, &dirs, &cwd),
         setting: setting(&config, &dirs, &cwd),
@@ -238,7 +232,7 @@ async fn session(prepared: Prepared) -> ExitCode {
             roots: config.working_dirs.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             guard: Guard::start(&live.exe),
-            redactor,
+            redactor: live.redactor.clone(),
             tap: None,
         },
         policy: Arc::new(policy),
@@ -255,10 +249,43 @@ async fn session(prepared: Prepared) -> ExitCode {
     };
     let found = info.is_none().then(|| search(&models, &env));
     let watch = watch(watched, voice);
+    let screen = Screen { ops, events, strings, notices, prompt, found, info };
+    let exit = tui::run::run(setup(screen, &config, &env, &dirs, &cwd)).await;
+    drop(watch);
+    // The terminal is the user's again; what still runs is ended within its bounds.
+    if tokio::time::timeout(ENDING, &mut task).await.is_err() {
+        task.abort();
+    }
+    match exit {
+        Ok(Exit::Quit) => ExitCode::SUCCESS,
+        Ok(Exit::Hangup) => ExitCode::from(129),
+        Ok(Exit::Signal(number)) => ExitCode::from(u8::try_from(128 + number).unwrap_or(1)),
+        Err(error) => fail(&error.to_string(), 1),
+    }
+}
+
+fn info(model: &dyn Provider, config: &Config) -> ModelInfo {
+    let name = model.name().to_owned();
+    ModelInfo { name, dialect: config.dialect, context: model.abilities().context, scripted: model.is_scripted() }
+}
+
+/// What the screen gets that is not in the settings.
+struct Screen {
+    ops: mpsc::Sender<Op>,
+    events: mpsc::Receiver<Event>,
+    strings: Strings,
+    notices: Vec<Notice>,
+    prompt: Option<String>,
+    found: Option<mpsc::Receiver<Found>>,
+    info: Option<ModelInfo>,
+}
+
+fn setup(screen: Screen, config: &Config, env: &Env, dirs: &Dirs, cwd: &Path) -> Setup {
+    let Screen { ops, events, strings, mut notices, prompt, found, info } = screen;
     let mut keymap = Keymap::built_in();
-    notices.extend(user_keys(&dirs, &mut keymap));
+    notices.extend(user_keys(dirs, &mut keymap));
     let around = &config.surroundings;
-    let setup = Setup {
+    Setup {
         ops,
         events,
         settings: Settings {
@@ -269,12 +296,12 @@ async fn session(prepared: Prepared) -> ExitCode {
             cwd: cwd.to_string_lossy().into_owned(),
             home: dirs.home.to_string_lossy().into_owned(),
             model: info.unwrap_or_default(),
-            fault: fault(&env),
+            fault: fault(env),
             ..Settings::default()
         },
         strings,
         keymap,
-        wardrobe: Wardrobe::new(Library::new(Some(&dirs.themes())), depth(&env)),
+        wardrobe: Wardrobe::new(Library::new(Some(&dirs.themes())), depth(env)),
         notices,
         prompt,
         history: Some(dirs.state.join("history")),
@@ -286,18 +313,6 @@ async fn session(prepared: Prepared) -> ExitCode {
             file: config.file.clone(),
         }),
         found,
-    };
-    let exit = tui::run::run(setup).await;
-    drop(watch);
-    // The terminal is the user's again; what still runs is ended within its bounds.
-    if tokio::time::timeout(ENDING, &mut task).await.is_err() {
-        task.abort();
-    }
-    match exit {
-        Ok(Exit::Quit) => ExitCode::SUCCESS,
-        Ok(Exit::Hangup) => ExitCode::from(129),
-        Ok(Exit::Signal(number)) => ExitCode::from(u8::try_from(128 + number).unwrap_or(1)),
-        Err(error) => fail(&error.to_string(), 1),
     }
 }
 

@@ -23,7 +23,7 @@ pub fn size(bytes: usize) -> String {
 pub fn elapsed(time: Duration, strings: &Strings) -> String {
     let seconds = time.as_secs();
     if time.as_millis() < 50 {
-        return strings.fill("cell.millis", &[("n", &time.as_millis().max(1).to_string())]);
+        return strings.fill("cell.millis", &[("n", &time.as_millis().to_string())]);
     }
     if time.as_millis() < 9950 {
         return strings.fill("cell.seconds", &[("n", &format!("{:.1}", time.as_secs_f64()))]);

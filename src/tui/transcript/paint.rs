@@ -25,7 +25,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn row(&self) -> Option<&Row> {
+    /// The row itself.
+    pub fn row(&self) -> Option<&Row> {
         self.rows.get(self.spot.row)
     }
 

@@ -252,6 +252,8 @@ impl Tool {
             (_, Some(started), Some(at)) => Some(at.saturating_duration_since(started)),
             _ => None,
         };
+        // Nothing to tell: it says *done* instead.
+        self.took = self.took.filter(|took| took.as_millis() > 0);
         let pieces = results::read(&mut outcome);
         // What it printed is part of what it answers, unless it never came to answer.
         if !pieces.is_empty() && matches!(outcome, ToolOutcome::Done { .. }) {
