@@ -8,6 +8,7 @@ mod forms;
 mod hostile;
 mod manners;
 mod rig;
+mod screens;
 mod start;
 mod tour;
 mod trust;
