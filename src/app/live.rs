@@ -127,6 +127,8 @@ impl Settings for Live {
     }
 
     fn reload(&mut self) -> Changes {
+        // Whoever reads the files again may have changed their mind about one.
+        self.trust.ask_again();
         self.reread()
     }
 

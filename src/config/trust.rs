@@ -158,6 +158,11 @@ impl Trust {
         }
     }
 
+    /// Forgets what was refused: the user wants to be asked again.
+    pub fn ask_again(&mut self) {
+        self.refused.clear();
+    }
+
     /// Refuses a file with this content for this session.
     pub fn refuse(&mut self, path: &Path, content: &str) {
         self.refused.insert((key(path), hash::hex(content.as_bytes())));

@@ -80,6 +80,22 @@ impl Facts {
         self.touch();
     }
 
+    /// The same notice with paths below the user's home written as people write them, so that what is said about a file has room.
+    pub fn from_home(&self, mut notice: Notice) -> Notice {
+        let home = self.home.trim_end_matches('/');
+        if home.is_empty() {
+            return notice;
+        }
+        for (_, value) in &mut notice.text.args {
+            if let Some(rest) = value.strip_prefix(home)
+                && rest.starts_with('/')
+            {
+                *value = format!("~{rest}");
+            }
+        }
+        notice
+    }
+
     /// Takes in something that was found.
     pub fn found(&mut self, found: Found) {
         self.found.push(found);
@@ -114,7 +130,7 @@ impl Facts {
         for server in self.servers.values() {
             match server.status.state {
                 ServerState::Ready => count.ready += 1,
-                ServerState::Idle | ServerState::Stopped => count.idle += 1,
+                ServerState::Idle | ServerState::Stopped | ServerState::Untrusted => count.idle += 1,
                 ServerState::Starting
                 | ServerState::Initializing
                 | ServerState::Reconnecting
@@ -123,8 +139,7 @@ impl Facts {
                 | ServerState::InitFailed
                 | ServerState::Error
                 | ServerState::Disconnected
-                | ServerState::NeedsAuth
-                | ServerState::Untrusted => count.failed += 1,
+                | ServerState::NeedsAuth => count.failed += 1,
                 ServerState::Disabled => {}
             }
         }
@@ -135,5 +150,22 @@ impl Facts {
     pub fn context_percent(&self) -> Option<u64> {
         let size = self.model.context.filter(|size| *size > 0)?;
         Some((self.context * 100 / size).min(999))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Phrase;
+
+    #[test]
+    fn only_paths_below_home_are_shortened() {
+        let facts = Facts { home: "/home/u/".into(), ..Facts::default() };
+        let said = |file: &str| facts.from_home(Notice::info(Phrase::new("x").with("file", file))).text.args[0].1.clone();
+        assert_eq!(said("/home/u/.mcp.json"), "~/.mcp.json");
+        assert_eq!(said("/home/uta/.mcp.json"), "/home/uta/.mcp.json");
+        assert_eq!(said("/etc/home/u/x"), "/etc/home/u/x");
+        let facts = Facts { home: "/".into(), ..Facts::default() };
+        assert_eq!(facts.from_home(Notice::info(Phrase::new("x").with("file", "/a"))).text.args[0].1, "/a");
     }
 }

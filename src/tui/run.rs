@@ -12,7 +12,7 @@ use crate::tui::farewell;
 use crate::tui::frame::FrameClock;
 use crate::tui::history::History;
 use crate::tui::host::Host;
-use crate::tui::input::{Answer, Pump, Reader, Received};
+use crate::tui::input::{Answer, Pump, Read, Reader, Received};
 use crate::tui::layer::welcome::Welcome;
 use crate::tui::msg::{Found, Msg, Presence};
 use crate::tui::outbox::Outbox;
@@ -188,7 +188,7 @@ impl Screen {
         tokio::select! {
             biased;
             bytes = read(self.reader.as_mut()), if self.reader.is_some() => match bytes {
-                Some(bytes) => self.bytes(&bytes)?,
+                Some((bytes, at)) => self.bytes(&bytes, at)?,
                 None => return Ok(Some(Exit::Hangup)),
             },
             signal = signals.next() => return self.signal(signal),
@@ -205,8 +205,8 @@ impl Screen {
         Ok(self.exit)
     }
 
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let received = self.pump.bytes(bytes, self.now());
+    fn bytes(&mut self, bytes: &[u8], at: Instant) -> io::Result<()> {
+        let received = self.pump.bytes(bytes, at.checked_sub(self.away).unwrap_or(at));
         self.received(received)
     }
 
@@ -472,7 +472,7 @@ impl Screen {
     }
 }
 
-async fn read(reader: Option<&mut Reader>) -> Option<Vec<u8>> {
+async fn read(reader: Option<&mut Reader>) -> Option<Read> {
     match reader {
         Some(reader) => reader.next().await,
         None => std::future::pending().await,

@@ -234,6 +234,7 @@ impl Ui {
 
     /// Shows a notice and keeps it.
     pub fn show(&mut self, notice: Notice, now: Instant) {
+        let notice = self.scene.facts.from_home(notice);
         self.scene.facts.notice(notice.clone());
         self.status.show(notice, now);
     }

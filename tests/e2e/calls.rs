@@ -159,7 +159,7 @@ fn always_shows_its_rule_first_and_holds_over_restarts() {
     program.wait_for("Said.");
     assert_eq!(ran(&place).len(), 2);
     // Revoked by hand, it asks again.
-    program.key("f3").wait_for("s:echo").key("/").type_text("echo").wait_for("1/").key("enter");
+    program.key("f3").wait_for("s:echo").key("/").type_text("echo").wait_for("› s:echo").key("enter");
     program.wait_for("granted").key("x").wait_gone("granted");
     // The first Escape ends the filter, the second the list.
     program.key("esc").wait_for("s:fault").key("esc").wait_for("Write a task");

@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod calls;
+mod dead;
 mod forms;
+mod hostile;
 mod manners;
 mod rig;
+mod screens;
 mod start;
 mod tour;
+mod trust;

@@ -16,7 +16,7 @@ use crossterm::event::KeyEvent;
 pub use burst::Burst;
 pub use parser::{Parser, Wait};
 pub use pump::Pump;
-pub use reader::Reader;
+pub use reader::{Read, Reader};
 
 /// Something the terminal sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,12 +21,14 @@ impl Pump {
         Self { parser: Parser::default(), burst: Burst::default(), escape, last: None }
     }
 
-    /// Takes in bytes as they were read.
-    pub fn bytes(&mut self, bytes: &[u8], now: Instant) -> Vec<Received> {
-        self.last = Some(now);
-        let mut out = Vec::new();
-        self.parser.feed(bytes, &mut out);
-        self.burst.take(out, now)
+    /// Takes in bytes that were read at this time, which may be a while ago; what was held for too long by then was whole.
+    pub fn bytes(&mut self, bytes: &[u8], at: Instant) -> Vec<Received> {
+        let mut out = self.expire(at);
+        self.last = Some(at);
+        let mut fresh = Vec::new();
+        self.parser.feed(bytes, &mut fresh);
+        out.extend(self.burst.take(fresh, at));
+        out
     }
 
     /// When [`Self::expire`] is due; `None` when nothing is held.
@@ -70,6 +72,14 @@ mod tests {
         let escape = Received::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
         assert_eq!(pump.expire(due), [escape]);
         assert_eq!(pump.deadline(), None);
+    }
+
+    #[test]
+    fn what_piles_up_is_told_apart_by_the_time_it_came() {
+        let (mut pump, start) = (Pump::new(Duration::from_millis(50)), Instant::now());
+        let key = |code| Received::Key(KeyEvent::new(code, KeyModifiers::NONE));
+        assert!(pump.bytes(b"\x1b", start).is_empty());
+        assert_eq!(pump.bytes(b"g", start + Duration::from_millis(60)), [key(KeyCode::Esc), key(KeyCode::Char('g'))]);
     }
 
     #[test]

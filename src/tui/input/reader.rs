@@ -1,7 +1,8 @@
 //! A thread that reads the terminal and nothing else.
 //!
 //! It waits in `poll` without a time limit, so it costs nothing while nobody types; the terminal is never made non-blocking, because the shell shares
-//! its open file. Dropping the reader ends the thread before it takes another byte: the editor or the stopped shell gets all keys then.
+//! its open file. What was read carries the time at which it came: while the screen is busy, keys pile up, and what was typed slowly must not look
+//! like one sequence or one paste. Dropping the reader ends the thread before it takes another byte: the editor or the stopped shell gets all keys then.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -10,12 +11,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 use tokio::sync::mpsc;
+
+/// Bytes, and when they came.
+pub type Read = (Vec<u8>, Instant);
 
 /// The reader.
 #[derive(Debug)]
 pub struct Reader {
-    bytes: mpsc::UnboundedReceiver<Vec<u8>>,
+    bytes: mpsc::UnboundedReceiver<Read>,
     /// Closing it ends the thread.
     stop: Option<OwnedFd>,
     thread: Option<JoinHandle<()>>,
@@ -34,7 +39,7 @@ impl Reader {
     }
 
     /// The next bytes; `None` when the terminal is gone. Safe to drop while it waits.
-    pub async fn next(&mut self) -> Option<Vec<u8>> {
+    pub async fn next(&mut self) -> Option<Read> {
         self.bytes.recv().await
     }
 }
@@ -49,7 +54,7 @@ impl Drop for Reader {
     }
 }
 
-fn read(tty: &OwnedFd, stopped: &OwnedFd, send: &mpsc::UnboundedSender<Vec<u8>>) {
+fn read(tty: &OwnedFd, stopped: &OwnedFd, send: &mpsc::UnboundedSender<Read>) {
     let mut buffer = vec![0; 8192];
     loop {
         let mut fds = [PollFd::new(tty, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
@@ -61,7 +66,7 @@ fn read(tty: &OwnedFd, stopped: &OwnedFd, send: &mpsc::UnboundedSender<Vec<u8>>)
         }
         match rustix::io::read(tty, buffer.as_mut_slice()) {
             Ok(n) if n > 0 => {
-                if send.send(buffer[..n].to_vec()).is_err() {
+                if send.send((buffer[..n].to_vec(), Instant::now())).is_err() {
                     return;
                 }
             }

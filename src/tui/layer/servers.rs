@@ -91,6 +91,11 @@ impl Servers {
     }
 }
 
+fn is_broken(state: ServerState) -> bool {
+    use ServerState::{Disconnected, Error, InitFailed, NeedsAuth, StartFailed, Untrusted};
+    matches!(state, StartFailed | InitFailed | Error | Disconnected | NeedsAuth | Untrusted)
+}
+
 /// The symbol of a state, beside which its word always stands.
 fn mark(state: ServerState, look: &Look<'_>) -> (&'static str, Role) {
     let glyphs = look.glyphs();
@@ -178,9 +183,14 @@ impl Layer for Servers {
 
     fn learn(&mut self, facts: &Facts) {
         let kept = self.chosen().map(|(name, _)| name.clone());
+        let opens = self.known.is_empty();
         self.known = facts.servers.iter().map(|(name, facts)| (name.clone(), facts.clone())).collect();
         if let Some(at) = kept.and_then(|kept| self.known.iter().position(|(name, _)| *name == kept)) {
             self.list.select(at);
+        } else if opens {
+            // What went wrong is what somebody opens this for.
+            let broken = |(_, facts): &(ServerName, ServerFacts)| is_broken(facts.status.state);
+            self.list.select(self.known.iter().position(broken).unwrap_or(0));
         }
     }
 

@@ -51,6 +51,13 @@ impl Tools {
             words.iter().all(|word| text.contains(word))
         };
         self.shown = (0..self.known.len()).filter(|index| fits(&self.known[*index])).collect();
+        // Who types a name wants that tool, and not one whose description mentions it. Else the order stays.
+        let by_name = |index: &usize| {
+            let name = self.known[*index].id().name.to_lowercase();
+            let named = words.iter().all(|word| name.contains(word));
+            (words.len() != 1 || name != words[0], !named)
+        };
+        self.shown.sort_by_key(by_name);
         let at = self.shown.iter().position(|index| Some(self.known[*index].id()) == kept.as_ref());
         self.list.select(at.unwrap_or(0));
     }
@@ -71,6 +78,7 @@ impl Tools {
                 input.key(key);
                 self.query = input.text();
                 self.sift();
+                self.list.select(0);
             }
         }
         Outcome::Consumed

@@ -72,13 +72,17 @@ impl Status {
             hints.draw(area, buffer, look.theme);
             return;
         };
-        let mut line = notice_line(notice, look);
+        let line = notice_line(notice, look);
+        let mut rest = Line::new();
         if self.unread > 1 {
             let more = (self.unread - 1).to_string();
-            line.push(" ", Role::Dim);
-            line.push(&look.strings.fill("pane.more_notices", &[("count", &more)]), Role::Dim);
+            rest.push(" ", Role::Dim).push(&look.strings.fill("pane.more_notices", &[("count", &more)]), Role::Dim);
+        } else if line.width() > area.width {
+            rest.push(" ", Role::Dim).push("/notices", Role::Dim);
         }
-        let used = line.draw_right(area, buffer, look.theme);
+        // Where the whole of it can be read is never cut off.
+        let before = Rect { width: area.width.saturating_sub(rest.width()), ..area };
+        let used = rest.draw_right(area, buffer, look.theme) + line.draw_right(before, buffer, look.theme);
         let room = area.width.saturating_sub(used + 3);
         if room >= 12 {
             hints.draw(Rect { width: room, ..area }, buffer, look.theme);

@@ -151,7 +151,7 @@ impl<'o> Wrapper<'o> {
         while at < span.text.len() {
             let rest = &span.text[at..];
             // A word of ASCII goes as a whole; nearly all text is that.
-            let word = word(rest.as_bytes()).min(usize::from(self.room));
+            let word = word(rest.as_bytes(), usize::from(self.room));
             if word > 1 {
                 self.piece(&rest[..word], word as u16, span.paint, &source(at, word));
                 at += word;
@@ -300,9 +300,10 @@ impl<'o> Wrapper<'o> {
     }
 }
 
-/// Bytes of the ASCII word at the beginning; its last letter is left alone where an accent may follow.
-fn word(bytes: &[u8]) -> usize {
-    let length = bytes.iter().take_while(|b| b.is_ascii_graphic()).count();
+/// Bytes of the ASCII word at the beginning, `most` of them at most: a word may be as long as the text. Its last letter is left alone where an accent
+/// may follow.
+fn word(bytes: &[u8], most: usize) -> usize {
+    let length = bytes.iter().take(most).take_while(|b| b.is_ascii_graphic()).count();
     if bytes.get(length).is_some_and(|next| !next.is_ascii()) { length.saturating_sub(1) } else { length }
 }
 

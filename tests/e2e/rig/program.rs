@@ -170,7 +170,12 @@ impl Program {
 
     /// Presses a key.
     pub fn key(&self, name: &str) -> &Self {
-        self.send(keys::bytes(name))
+        self.send(keys::bytes(name));
+        if name == "esc" {
+            // What follows at once belongs to it: Alt and a key. Nobody types that fast.
+            std::thread::sleep(ms(70));
+        }
+        self
     }
 
     /// Presses keys, one after the other.
@@ -286,12 +291,13 @@ impl Program {
     /// Waits until nothing was written for so long.
     #[track_caller]
     pub fn wait_quiet(&self, time: Duration) -> &Self {
-        let until = Instant::now() + PATIENCE;
+        let now = Instant::now();
         let mut seen = self.seen();
-        while seen.last.elapsed() < time && !seen.ended {
+        // What a key has just asked for may not have been begun.
+        while seen.last.max(now).elapsed() < time && !seen.ended {
             let text = screen::text(seen.parser.screen());
-            assert!(Instant::now() < until, "it never stops writing; the screen:\n{text}");
-            let left = time.saturating_sub(seen.last.elapsed()).max(ms(1));
+            assert!(now.elapsed() < PATIENCE, "it never stops writing; the screen:\n{text}");
+            let left = time.saturating_sub(seen.last.max(now).elapsed()).max(ms(1));
             seen = self.shared.changed.wait_timeout(seen, left).unwrap().0;
         }
         self
