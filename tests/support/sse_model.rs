@@ -75,11 +75,17 @@ pub struct Reply {
     /// When (since the request) and what.
     pieces: Vec<(Duration, Vec<u8>)>,
     end: End,
+    /// Where it is noted when each piece goes out.
+    times: Option<Times>,
 }
+
+/// When the pieces of a reply went out, as far as they did.
+pub type Times = Arc<Mutex<Vec<Instant>>>;
 
 impl Reply {
     fn new(content_type: &str, pieces: Vec<(Duration, Vec<u8>)>) -> Self {
-        Self { status: 200, headers: vec![("content-type".into(), content_type.into())], pieces, end: End::Whole }
+        let headers = vec![("content-type".into(), content_type.into())];
+        Self { status: 200, headers, pieces, end: End::Whole, times: None }
     }
 
     /// An event stream in one piece.
@@ -122,7 +128,7 @@ impl Reply {
     /// A status with headers and a body.
     pub fn status(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Self {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Self { status, headers, pieces: vec![(Duration::ZERO, body.into())], end: End::Whole }
+        Self { status, headers, pieces: vec![(Duration::ZERO, body.into())], end: End::Whole, times: None }
     }
 
     /// An event stream that breaks off after these bytes.
@@ -138,6 +144,12 @@ impl Reply {
     /// The same, with another status.
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = status;
+        self
+    }
+
+    /// The same; when each piece goes out is noted here.
+    pub fn noting(mut self, times: &Times) -> Self {
+        self.times = Some(Arc::clone(times));
         self
     }
 
@@ -465,6 +477,9 @@ async fn answer(writer: &mut OwnedWriteHalf, reply: &Reply) -> Option<()> {
         let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
         chunk.extend_from_slice(bytes);
         chunk.extend_from_slice(b"\r\n");
+        if let Some(times) = &reply.times {
+            times.lock().expect("not poisoned").push(Instant::now());
+        }
         writer.write_all(&chunk).await.ok()?;
     }
     match reply.end {
