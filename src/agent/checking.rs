@@ -4,6 +4,7 @@
 
 use super::machine::Found;
 use super::servers::Servers;
+use crate::contract::ToolInfo;
 use crate::dialect;
 use crate::domain::model::{Arguments, ProposedCall};
 use crate::domain::policy::{Preview, Verdict};
@@ -69,4 +70,16 @@ pub fn judge(
     }
     let form = schema::form::form(&spec.input_schema);
     Found::Ready { spec, check, form }
+}
+
+/// Every tool as the list of tools shows it.
+pub fn list(toolbox: &Toolbox, policy: &Policy) -> Vec<ToolInfo> {
+    let names = toolbox.names();
+    let info = |spec: &Arc<ToolSpec>| ToolInfo {
+        spec: Arc::clone(spec),
+        wire_name: names.wire(&spec.id).unwrap_or_default().to_owned(),
+        form: schema::form::form(&spec.input_schema),
+        grants: policy.grants(&spec.id),
+    };
+    toolbox.list().iter().map(info).collect()
 }

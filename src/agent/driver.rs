@@ -11,21 +11,20 @@ use super::requests::Requests;
 use super::runner::{Look, Runner};
 use super::servers::Servers;
 use super::session::Session;
-use super::speaking::Speaking;
+use super::speaking::{Speaking, no_model};
 use super::stream::Batch;
 use super::surroundings;
 use super::timers::Timers;
 use super::{Changes, Kit, Settings};
-use crate::contract::{ClockOp, Event, Op, SessionEvent, SessionOp, ToolInfo, TurnEvent};
+use crate::contract::{ClockOp, Event, Op, SessionEvent, SessionOp, TurnEvent};
 use crate::dialect::{Environment, environment};
-use crate::domain::model::{ModelError, ModelErrorKind, ModelEvent};
+use crate::domain::model::ModelEvent;
+use crate::domain::policy::Grant;
 use crate::domain::prompt::Scope;
 use crate::domain::server::ServerSignal;
-use crate::domain::tool::ToolSpec;
 use crate::domain::{CallId, Conversation, Notice, Phrase, StepId, ToolOutcome, ToolSignal, TurnId, Usage};
 use crate::mcp::{AskAnswer, Mcp};
 use crate::policy::Policy;
-use crate::schema;
 use crate::tools::Inspection;
 use crate::tools::toolbox::{Offer, Toolbox};
 use std::path::PathBuf;
@@ -273,10 +272,11 @@ impl Driver {
     fn server(&mut self, signal: ServerSignal) {
         match signal.clone() {
             ServerSignal::Status(status) => {
+                let before = self.servers.any_resources();
                 self.servers.status(*status);
-                let offer = if self.servers.any_resources() { Offer::Shown } else { Offer::Hidden };
-                self.toolbox.offer_resources(offer);
-                self.tools_changed = true;
+                let now = self.servers.any_resources();
+                self.toolbox.offer_resources(if now { Offer::Shown } else { Offer::Hidden });
+                self.tools_changed |= before != now;
             }
             ServerSignal::Removed { server } => {
                 self.servers.removed(&server);
@@ -402,12 +402,10 @@ impl Driver {
     fn send_request(&mut self, stream: StreamId) {
         let briefs = self.servers.briefs();
         let asked = self.speaking.request(self.machine.conversation(), &self.toolbox, &briefs);
-        if let Some(spoken) = asked {
-            return self.requests.send(stream, spoken);
+        match asked {
+            Some(spoken) => self.requests.send(stream, spoken),
+            None => self.input(Input::Model { stream, event: ModelEvent::Failed { error: no_model() } }),
         }
-        let message = "no model is chosen".to_owned();
-        let error = ModelError { kind: ModelErrorKind::NotFound, message, status: None, retry_after_ms: None };
-        self.input(Input::Model { stream, event: ModelEvent::Failed { error } });
     }
 
     fn use_model(&mut self, name: &str) {
@@ -445,7 +443,7 @@ impl Driver {
         self.input(Input::Tool { call, signal: ToolSignal::Finished(outcome) });
     }
 
-    fn remember(&mut self, grant: crate::domain::policy::Grant, scope: Scope) {
+    fn remember(&mut self, grant: Grant, scope: Scope) {
         let Some(spec) = self.toolbox.find(&grant.tool).cloned() else { return };
         let notice = self.policy.remember(scope, grant, &spec).err();
         self.notify(notice);
@@ -453,14 +451,7 @@ impl Driver {
     }
 
     fn announce_tools(&mut self) {
-        let names = self.toolbox.names();
-        let info = |spec: &Arc<ToolSpec>| ToolInfo {
-            spec: Arc::clone(spec),
-            wire_name: names.wire(&spec.id).unwrap_or_default().to_owned(),
-            form: schema::form::form(&spec.input_schema),
-            grants: self.policy.grants(&spec.id),
-        };
-        let tools = self.toolbox.list().iter().map(info).collect();
+        let tools = checking::list(&self.toolbox, &self.policy);
         self.outlet.push(Event::Tools { tools });
     }
 

@@ -1,6 +1,7 @@
 //! Tools at work: looking at calls, and running them. Each in a task of its own; a tool that panics is a failed call.
 //!
-//! Owns what can call a running call off. Everything a tool says comes back as a [`Wake`].
+//! Owns what can call a running call off. Everything a tool says comes back as a [`Wake`]. What was found out about the calls of a reply comes back in the
+//! order of the calls, so that they wait for the user in that order.
 
 use super::driver::Wake;
 use super::machine::{Found, Input};
@@ -14,8 +15,12 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::mpsc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+
+/// A look that hangs (a file system does not answer) holds up those behind it no longer than this.
+const IN_ORDER: Duration = Duration::from_millis(500);
 
 /// A call that a tool is to look at before it runs.
 pub(super) struct Look {
@@ -31,17 +36,21 @@ pub(super) struct Look {
 pub(super) struct Runner {
     wakes: mpsc::UnboundedSender<Wake>,
     running: HashMap<CallId, CancellationToken>,
+    /// Ends with the look that began last.
+    looking: Option<oneshot::Receiver<()>>,
 }
 
 impl Runner {
     pub fn new(wakes: mpsc::UnboundedSender<Wake>) -> Self {
-        Self { wakes, running: HashMap::new() }
+        Self { wakes, running: HashMap::new(), looking: None }
     }
 
     /// Lets the tool look at a call.
-    pub fn look(&self, look: Look, toolbox: &Toolbox) {
+    pub fn look(&mut self, look: Look, toolbox: &Toolbox) {
         let looking = toolbox.inspect(&look.spec.id, look.arguments.clone());
         let wakes = self.wakes.clone();
+        let (done, end) = oneshot::channel();
+        let before = self.looking.replace(end);
         tokio::spawn(async move {
             let seen: Result<Inspection, _> = AssertUnwindSafe(looking).catch_unwind().await;
             let wake = if let Ok(inspection) = seen {
@@ -51,7 +60,11 @@ impl Runner {
                 let found = Found::Invalid { message, problems: Vec::new() };
                 Wake::Input(Input::Checked { call: look.call, round: look.round, found })
             };
+            if let Some(before) = before {
+                let _ = tokio::time::timeout(IN_ORDER, before).await;
+            }
             let _ = wakes.send(wake);
+            drop(done);
         });
     }
 

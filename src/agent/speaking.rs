@@ -4,7 +4,7 @@
 
 use crate::contract::ModelInfo;
 use crate::dialect::{Dialect, Parser, Prompting, ServerBrief, dialect};
-use crate::domain::model::{DialectKind, Opaque, Request};
+use crate::domain::model::{DialectKind, ModelError, ModelErrorKind, Opaque, Request};
 use crate::domain::names::NameRule;
 use crate::domain::{Conversation, Phrase};
 use crate::provider::Provider;
@@ -120,4 +120,10 @@ impl Speaking {
         let block = Opaque { model: Arc::from(model.name()), value };
         serde_json::to_value(block).unwrap_or_else(|_| json!(null))
     }
+}
+
+/// What a request without a model fails with.
+pub fn no_model() -> ModelError {
+    let message = "no model is chosen".to_owned();
+    ModelError { kind: ModelErrorKind::NotFound, message, status: None, retry_after_ms: None }
 }

@@ -3,7 +3,7 @@
 use super::host::Desk;
 use super::live::Live;
 use super::models::Models;
-use super::{USAGE, fail, welcome};
+use super::{USAGE, fail, fit, welcome};
 use crate::agent::machine::Limits;
 use crate::agent::speaking::{Manner, Speaking};
 use crate::agent::{self, Agent, Kit, journal};
@@ -16,7 +16,7 @@ use crate::config::settings::DialectChoice;
 use crate::config::trust::Trust;
 use crate::config::ui::{self, AmbiguousWidth};
 use crate::config::watch::Watch;
-use crate::contract::ModelInfo;
+use crate::contract::{Event, ModelInfo, Op};
 use crate::domain::{Notice, Phrase};
 use crate::guard::Guard;
 use crate::policy::{Effect, Place, Policy, Rules, Store};
@@ -28,7 +28,7 @@ use crate::tui::clipboard::Through;
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Mode;
 use crate::tui::msg::Found;
-use crate::tui::settings::Settings;
+use crate::tui::settings::{Fault, Settings};
 use crate::tui::setup::{Exit, Setup};
 use crate::tui::theme::{Depth, Library};
 use crate::tui::wardrobe::Wardrobe;
@@ -46,7 +46,7 @@ const ENDING: Duration = Duration::from_secs(12);
 
 /// Runs a session; the exit status.
 pub fn run(chat: Chat, env: Env, strings: &Strings) -> ExitCode {
-    let prepared = match prepare(chat, env) {
+    let prepared = match fit::terminal(&env).and_then(|()| prepare(chat, env)) {
         Ok(prepared) => prepared,
         Err(problem) => return fail(&strings.render(&problem), USAGE),
     };
@@ -80,6 +80,9 @@ struct Prepared {
 fn prepare(chat: Chat, env: Env) -> Result<Prepared, Phrase> {
     let env = Arc::new(env);
     let dirs = Dirs::of(&env).ok_or_else(|| Phrase::new("app.no_home"))?;
+    if let Some(name) = &chat.theme {
+        fit::theme(name, &Library::new(Some(&dirs.themes())))?;
+    }
     let project = project(chat.cwd.as_deref())?;
     let redactor = Redactor::default();
     let mut notices = Vec::new();
@@ -94,8 +97,15 @@ fn prepare(chat: Chat, env: Env) -> Result<Prepared, Phrase> {
     let config = Arc::new(config);
     let (models, problems) = Models::new(Arc::clone(&config), Arc::clone(&env), redactor.clone());
     notices.extend(problems);
-    // A model that the command line or the settings name must be one; what is wrong with it is worth more than a screen without a model.
-    let model = config.model.as_deref().map(|name| models.open(name)).transpose()?;
+    let model = match config.model.as_deref().map(|name| models.open(name)).transpose() {
+        Ok(model) => model,
+        // Asked for by hand it must be one. In a file it must not keep the program from starting: the welcome offers others.
+        Err(problem) if chat.model.is_some() || env.filled("MCPANE_MODEL").is_some() => return Err(problem),
+        Err(problem) => {
+            notices.push(Notice::error(problem));
+            None
+        }
+    };
     let sessions = dirs.sessions().join(project_key(&project));
     let resumed = if chat.resume { resume(&sessions, &redactor, &mut notices)? } else { None };
     let live = Live {
@@ -209,17 +219,11 @@ fn policy(config: &Config, dirs: &Dirs, notices: &mut Vec<Notice>) -> Policy {
 }
 
 async fn session(prepared: Prepared) -> ExitCode {
-    let Prepared { env, dirs, live, models, model, policy, strings, mut notices, resumed, sessions, prompt, watched } =
+    let Prepared { env, dirs, live, models, model, policy, strings, notices, resumed, sessions, prompt, watched } =
         prepared;
     let config = Arc::clone(&live.config);
     let cwd = live.project.clone();
-    let redactor = live.redactor.clone();
-    let info = model.as_ref().map(|model| ModelInfo {
-        name: model.name().to_owned(),
-        dialect: config.dialect,
-        context: model.abilities().context,
-        scripted: model.is_scripted(),
-    });
+    let info = model.as_ref().map(|model| info(model.as_ref(), &config));
     let kit = Kit {
         speaking: speaking(model, Arc::clone(&models), &config, &dirs, &cwd),
         setting: setting(&config, &dirs, &cwd),
@@ -228,7 +232,7 @@ async fn session(prepared: Prepared) -> ExitCode {
             roots: config.working_dirs.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             guard: Guard::start(&live.exe),
-            redactor,
+            redactor: live.redactor.clone(),
             tap: None,
         },
         policy: Arc::new(policy),
@@ -245,10 +249,43 @@ async fn session(prepared: Prepared) -> ExitCode {
     };
     let found = info.is_none().then(|| search(&models, &env));
     let watch = watch(watched, voice);
+    let screen = Screen { ops, events, strings, notices, prompt, found, info };
+    let exit = tui::run::run(setup(screen, &config, &env, &dirs, &cwd)).await;
+    drop(watch);
+    // The terminal is the user's again; what still runs is ended within its bounds.
+    if tokio::time::timeout(ENDING, &mut task).await.is_err() {
+        task.abort();
+    }
+    match exit {
+        Ok(Exit::Quit) => ExitCode::SUCCESS,
+        Ok(Exit::Hangup) => ExitCode::from(129),
+        Ok(Exit::Signal(number)) => ExitCode::from(u8::try_from(128 + number).unwrap_or(1)),
+        Err(error) => fail(&error.to_string(), 1),
+    }
+}
+
+fn info(model: &dyn Provider, config: &Config) -> ModelInfo {
+    let name = model.name().to_owned();
+    ModelInfo { name, dialect: config.dialect, context: model.abilities().context, scripted: model.is_scripted() }
+}
+
+/// What the screen gets that is not in the settings.
+struct Screen {
+    ops: mpsc::Sender<Op>,
+    events: mpsc::Receiver<Event>,
+    strings: Strings,
+    notices: Vec<Notice>,
+    prompt: Option<String>,
+    found: Option<mpsc::Receiver<Found>>,
+    info: Option<ModelInfo>,
+}
+
+fn setup(screen: Screen, config: &Config, env: &Env, dirs: &Dirs, cwd: &Path) -> Setup {
+    let Screen { ops, events, strings, mut notices, prompt, found, info } = screen;
     let mut keymap = Keymap::built_in();
-    notices.extend(user_keys(&dirs, &mut keymap));
+    notices.extend(user_keys(dirs, &mut keymap));
     let around = &config.surroundings;
-    let setup = Setup {
+    Setup {
         ops,
         events,
         settings: Settings {
@@ -259,11 +296,12 @@ async fn session(prepared: Prepared) -> ExitCode {
             cwd: cwd.to_string_lossy().into_owned(),
             home: dirs.home.to_string_lossy().into_owned(),
             model: info.unwrap_or_default(),
+            fault: fault(env),
             ..Settings::default()
         },
         strings,
         keymap,
-        wardrobe: Wardrobe::new(Library::new(Some(&dirs.themes())), depth(&env)),
+        wardrobe: Wardrobe::new(Library::new(Some(&dirs.themes())), depth(env)),
         notices,
         prompt,
         history: Some(dirs.state.join("history")),
@@ -275,18 +313,6 @@ async fn session(prepared: Prepared) -> ExitCode {
             file: config.file.clone(),
         }),
         found,
-    };
-    let exit = tui::run::run(setup).await;
-    drop(watch);
-    // The terminal is the user's again; what still runs is ended within its bounds.
-    if tokio::time::timeout(ENDING, &mut task).await.is_err() {
-        task.abort();
-    }
-    match exit {
-        Ok(Exit::Quit) => ExitCode::SUCCESS,
-        Ok(Exit::Hangup) => ExitCode::from(129),
-        Ok(Exit::Signal(number)) => ExitCode::from(u8::try_from(128 + number).unwrap_or(1)),
-        Err(error) => fail(&error.to_string(), 1),
     }
 }
 
@@ -369,4 +395,9 @@ fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
 fn depth(env: &Env) -> Depth {
     let get = |name| env.get(name).unwrap_or_default();
     tui::wardrobe::depth(get("TERM"), get("COLORTERM"), env.get("NO_COLOR"))
+}
+
+/// Debug builds only, for tests: with `MCPANE_FAULT=redraw` Ctrl-L panics, as a mistake in the drawing would.
+fn fault(env: &Env) -> Fault {
+    if cfg!(debug_assertions) && env.get("MCPANE_FAULT") == Some("redraw") { Fault::Redraw } else { Fault::None }
 }

@@ -58,7 +58,7 @@ impl Live {
         }
     }
 
-    fn current(&self) -> Option<Vec<ServerEntry>> {
+    fn current(&self) -> Vec<ServerEntry> {
         let mut entries = self.entries.clone();
         if self.tour {
             let shadows = entries.iter().filter(|entry| entry.name.as_str() == DEMO).map(|e| e.source.file.clone());
@@ -66,7 +66,7 @@ impl Live {
             entries.retain(|entry| entry.name.as_str() != DEMO);
             entries.push(self.embedded(source));
         }
-        Some(entries)
+        entries
     }
 
     fn embedded(&self, source: Source) -> ServerEntry {
@@ -117,13 +117,13 @@ impl Live {
                 }
             }
         }
-        Changes { servers: self.current(), trust: pending, notices }
+        Changes { servers: Some(self.current()), trust: pending, notices }
     }
 }
 
 impl Settings for Live {
     fn servers(&mut self) -> Changes {
-        Changes { servers: self.current(), trust: std::mem::take(&mut self.pending), notices: Vec::new() }
+        Changes { servers: Some(self.current()), trust: std::mem::take(&mut self.pending), notices: Vec::new() }
     }
 
     fn reload(&mut self) -> Changes {
@@ -135,7 +135,7 @@ impl Settings for Live {
         if std::mem::replace(&mut self.tour, tour) == tour {
             return Changes::default();
         }
-        Changes { servers: self.current(), ..Changes::default() }
+        Changes { servers: Some(self.current()), ..Changes::default() }
     }
 
     fn trust(&mut self, file: &str, yes: bool) -> Changes {

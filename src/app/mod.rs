@@ -3,6 +3,7 @@
 //! Owns the order in which things are made and ended, and the exit status: 0 done, 1 failed, 2 usage or configuration, 128 + n signal n.
 
 mod chat;
+mod fit;
 mod host;
 mod live;
 mod models;

@@ -53,7 +53,8 @@ impl Models {
         let settings = self.config.model_settings(&full);
         // Address and key variable were meant for the provider that they were given with.
         let chosen = self.config.model.as_deref().map(split).map(|(provider, _)| provider);
-        let own = chosen.is_none_or(|chosen| chosen == provider || !chosen.contains(':') && full.starts_with("openai:"));
+        let own =
+            chosen.is_none_or(|chosen| chosen == provider || !chosen.contains(':') && full.starts_with("openai:"));
         let base_url = self.config.base_url.clone().filter(|_| own);
         let named_key = self.config.api_key_env.clone().filter(|_| own);
         let entry_key = self.catalog.find(provider).ok().and_then(|entry| entry.key_env.clone());

@@ -13,12 +13,13 @@
 //! | `{cwd}`, `{system}` | `environment` | working directory; operating system and shell |
 //! | `{language}` | `language` | the `language` setting; without one the piece is left out |
 //! | `{instructions}` | `instructions` | the user's and the trusted project's; without any the piece is left out |
+//! | `{server}`, `{tool}`, `{arguments}` | `xml.examples.mcp` | a tool that is really offered, with sample arguments |
 //! | `{problem}` | `xml.reminder` | what is wrong with the model's message |
 
 use super::{Prompting, ServerBrief, aliases, json};
 use crate::domain::model::DialectKind;
 use crate::domain::{ServerName, ToolSpec};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ assets!(
     "xml.examples",
     "xml.examples.file",
     "xml.examples.mcp",
+    "xml.examples.plain",
     "xml.reminder",
 );
 
@@ -69,6 +71,7 @@ const XML: &[&str] = &[
     "xml.examples",
     "xml.examples.file",
     "xml.examples.mcp",
+    "xml.examples.plain",
     "guidelines",
     "steps",
     "language",
@@ -143,9 +146,13 @@ fn piece(name: &str, dialect: DialectKind, prompting: &Prompting<'_>) -> Option<
     let template = template(name, prompting);
     let on_servers = prompting.tools.iter().any(|tool| tool.id.server.is_some());
     let text = match name {
-        "xml.mcp" | "xml.examples.mcp" => on_servers.then(|| template.to_owned())?,
+        "xml.mcp" => on_servers.then(|| template.to_owned())?,
+        "xml.examples.mcp" => server_example(template, prompting)?,
         "xml.resources" => offers_resources(prompting).then(|| template.to_owned())?,
-        "xml.examples.file" => is_offered("read_file", prompting).then(|| template.to_owned())?,
+        "xml.examples.file" => {
+            let offered = ["read_file", "write_to_file"].iter().all(|name| is_offered(name, prompting));
+            offered.then(|| template.to_owned())?
+        }
         "xml.builtins" => fill(template, &[("builtins", &non_empty(builtins(prompting))?)]),
         "xml.servers" | "native.servers" => fill(template, &[("servers", &non_empty(servers(dialect, prompting))?)]),
         "choosing" | "formatting" if prompting.tools.is_empty() => return None,
@@ -247,6 +254,34 @@ fn on_server(tool: &ToolSpec) -> String {
         map.shift_remove("$schema");
     }
     format!("\n- {}: {}\n  Arguments: {}", tool.id.name, tool.description.trim(), json::spaced(&schema))
+}
+
+/// The example of a call on a server. It names a real tool: small models call the made-up ones of examples.
+fn server_example(template: &str, prompting: &Prompting<'_>) -> Option<String> {
+    let mut on_servers = prompting.tools.iter().filter(|tool| tool.id.server.is_some());
+    let first = on_servers.clone().next()?;
+    let tool = on_servers.find(|tool| !samples(&tool.input_schema).is_empty()).unwrap_or(first);
+    let server = tool.id.server.as_ref().map(ToString::to_string)?;
+    let arguments = json::spaced(&Value::Object(samples(&tool.input_schema)));
+    Some(fill(template, &[("server", &server), ("tool", &tool.id.name), ("arguments", &arguments)]))
+}
+
+/// Required arguments with values of the right type.
+fn samples(schema: &Value) -> Map<String, Value> {
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let sample = |name: &str| {
+        let about = schema.get("properties").and_then(|all| all.get(name)).unwrap_or(&Value::Null);
+        let given = ["const", "default"].iter().find_map(|key| about.get(key));
+        let listed = ["enum", "examples"].iter().find_map(|key| about.get(key)?.as_array()?.first());
+        given.or(listed).cloned().unwrap_or_else(|| match about.get("type").and_then(Value::as_str) {
+            Some("integer" | "number") => about.get("minimum").cloned().unwrap_or_else(|| Value::from(1)),
+            Some("boolean") => Value::Bool(true),
+            Some("array") => Value::Array(Vec::new()),
+            Some("object") => Value::Object(Map::new()),
+            _ => Value::from("abc"),
+        })
+    };
+    required.map(|name| (name.to_owned(), sample(name))).collect()
 }
 
 fn shortened(text: &str) -> String {

@@ -31,6 +31,9 @@ pub(super) struct Catalogue {
     /// Its instructions for the model.
     #[serde(default)]
     pub(super) instructions: Option<String>,
+    /// Whether it has resources.
+    #[serde(default)]
+    pub(super) resources: bool,
     /// The definitions, as received.
     pub(super) tools: Vec<Value>,
 }

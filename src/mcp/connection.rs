@@ -166,6 +166,7 @@ impl Connection {
         self.status.identity = known.identity;
         self.status.protocol = known.protocol;
         self.status.instructions = known.instructions;
+        self.status.resources = known.resources;
         self.status.tools = Some(tools);
     }
 
@@ -246,6 +247,7 @@ impl Connection {
         if let Some(info) = live.session.info() {
             self.status.protocol = Some(info.protocol_version.to_string());
             self.status.instructions = info.instructions.as_deref().map(|text| convert::clip(text, INSTRUCTIONS));
+            self.status.resources = info.capabilities.resources.is_some();
             self.status.identity = info.server_info.as_ref().and_then(|us| entry::identity(&us.name, &us.version));
         }
         let (session, me, run) = (Arc::clone(&live.session), self.me.clone(), self.run);

@@ -62,6 +62,7 @@ impl Shelf {
             identity: status.identity.clone(),
             protocol: status.protocol.clone(),
             instructions: status.instructions.clone(),
+            resources: status.resources,
             ..Catalogue::new(entry.name.as_str(), listing.tools.clone())
         };
         if let Err(error) = catalogue.store(&self.world.options.state_dir, &entry.fingerprint) {

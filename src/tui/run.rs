@@ -18,6 +18,7 @@ use crate::tui::msg::{Found, Msg, Presence};
 use crate::tui::outbox::Outbox;
 use crate::tui::outcome::{Effect, Remember};
 use crate::tui::pane::composer::Composer;
+use crate::tui::settings::Fault;
 pub use crate::tui::setup::{Exit, Setup};
 use crate::tui::signals::{Signal, Signals};
 use crate::tui::terminal::Terminal;
@@ -89,6 +90,7 @@ struct Screen {
     /// The editor has the terminal.
     lent: bool,
     exit: Option<Exit>,
+    fault: Fault,
     /// What was received and not taken in yet.
     pending: VecDeque<Received>,
     /// Syntax colours became ready.
@@ -110,6 +112,7 @@ impl Screen {
         let theme = wardrobe.wear(&setup.settings.theme, &mut dress.theme);
         let composer = Composer::new(History::new(setup.history), wardrobe.names());
         let pump = Pump::new(setup.settings.escape);
+        let fault = setup.settings.fault;
         let mut ui = Ui::new(setup.settings, dress, wardrobe, composer, terminal.size());
         let now = Instant::now();
         for notice in setup.notices.into_iter().chain(theme) {
@@ -142,6 +145,7 @@ impl Screen {
             stopping: None,
             lent: false,
             exit: None,
+            fault,
             pending: VecDeque::new(),
             colours,
         })
@@ -378,7 +382,10 @@ impl Screen {
                 self.outbox.push(Op::Clock(ClockOp::Hold));
                 self.stopping = Some(Instant::now() + HOLD);
             }
-            Effect::Redraw => self.terminal.forget(),
+            Effect::Redraw => {
+                assert_ne!(self.fault, Fault::Redraw, "broken on purpose (MCPANE_FAULT)");
+                self.terminal.forget();
+            }
             Effect::Quit => self.exit = Some(Exit::Quit),
             // The screen has done these itself.
             Effect::Suspend

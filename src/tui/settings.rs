@@ -5,6 +5,16 @@ use crate::tui::layout::Mode;
 use crate::tui::ui::Dump;
 use std::time::Duration;
 
+/// Something that a test breaks on purpose, to see what becomes of the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fault {
+    /// Nothing.
+    #[default]
+    None,
+    /// Drawing everything anew panics.
+    Redraw,
+}
+
 /// Settings of the screen.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -26,6 +36,8 @@ pub struct Settings {
     pub home: String,
     /// The model that is configured, for the header before the agent speaks.
     pub model: ModelInfo,
+    /// What is broken on purpose; debug builds only.
+    pub fault: Fault,
 }
 
 impl Default for Settings {
@@ -40,6 +52,7 @@ impl Default for Settings {
             cwd: String::new(),
             home: String::new(),
             model: ModelInfo::default(),
+            fault: Fault::None,
         }
     }
 }

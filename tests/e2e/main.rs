@@ -1,1 +1,10 @@
 //! The real binary in a PTY, with a local model server and real MCP server processes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod calls;
+mod forms;
+mod manners;
+mod rig;
+mod start;
+mod tour;

@@ -13,12 +13,12 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::time::sleep_until;
 
 /// A request as it came in.
@@ -74,6 +74,8 @@ pub struct Reply {
     headers: Vec<(String, String)>,
     /// When (since the request) and what.
     pieces: Vec<(Duration, Vec<u8>)>,
+    /// Before which piece what must be open.
+    gates: Vec<(usize, Gate)>,
     end: End,
     /// Where it is noted when each piece goes out.
     times: Option<Times>,
@@ -82,10 +84,27 @@ pub struct Reply {
 /// When the pieces of a reply went out, as far as they did.
 pub type Times = Arc<Mutex<Vec<Instant>>>;
 
+/// Something that a test opens when it has seen what it wanted to see. Clones are the same gate.
+#[derive(Debug, Clone, Default)]
+pub struct Gate(watch::Sender<bool>);
+
+impl Gate {
+    /// Lets the reply go on.
+    pub fn open(&self) {
+        self.0.send_replace(true);
+    }
+}
+
 impl Reply {
     fn new(content_type: &str, pieces: Vec<(Duration, Vec<u8>)>) -> Self {
         let headers = vec![("content-type".into(), content_type.into())];
-        Self { status: 200, headers, pieces, end: End::Whole, times: None }
+        Self { status: 200, headers, pieces, gates: Vec::new(), end: End::Whole, times: None }
+    }
+
+    /// The same, but its piece of this number, from 0, and those behind it wait for the gate. Their delays count from its opening.
+    pub fn gated(mut self, piece: usize, gate: &Gate) -> Self {
+        self.gates.push((piece, gate.clone()));
+        self
     }
 
     /// An event stream in one piece.
@@ -128,7 +147,7 @@ impl Reply {
     /// A status with headers and a body.
     pub fn status(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Self {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Self { status, headers, pieces: vec![(Duration::ZERO, body.into())], end: End::Whole, times: None }
+        Self { status, headers, ..Self::new("", vec![(Duration::ZERO, body.into())]) }
     }
 
     /// An event stream that breaks off after these bytes.
@@ -332,6 +351,14 @@ impl ModelServer {
 
     /// Answers each request with what the function makes of it.
     pub fn start_with(answer: impl FnMut(&Recorded) -> Reply + Send + 'static) -> Self {
+        Self::start_on(0, answer).expect("a port")
+    }
+
+    /// The same on a port of the caller's; an error when that is taken.
+    pub fn start_on(port: u16, answer: impl FnMut(&Recorded) -> Reply + Send + 'static) -> std::io::Result<Self> {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", port))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             requests: Mutex::default(),
             left: Mutex::default(),
@@ -339,20 +366,18 @@ impl ModelServer {
             answer: Mutex::new(Box::new(answer)),
         });
         let (stop, stopped) = oneshot::channel();
-        let (tell, told) = mpsc::channel();
         let inner = Arc::clone(&shared);
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
-                let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-                tell.send(listener.local_addr().expect("an address")).expect("the test waits");
+                let listener = TcpListener::from_std(listener).expect("a listener");
                 tokio::select! {
                     () = accept(listener, inner) => {}
                     _ = stopped => {}
                 }
             });
         });
-        Self { address: told.recv().expect("the server starts"), shared, stop: Some(stop), thread: Some(thread) }
+        Ok(Self { address, shared, stop: Some(stop), thread: Some(thread) })
     }
 
     /// The base URL for a provider's entry.
@@ -463,14 +488,23 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) -> Option<()> {
 }
 
 async fn answer(writer: &mut OwnedWriteHalf, reply: &Reply) -> Option<()> {
-    let start = tokio::time::Instant::now();
+    let mut start = tokio::time::Instant::now();
     let mut head = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", reply.status);
     for (name, value) in &reply.headers {
         head.extend([name.as_str(), ": ", value, "\r\n"]);
     }
     head.push_str("\r\n");
     writer.write_all(head.as_bytes()).await.ok()?;
-    for (at, bytes) in reply.pieces.iter().filter(|(_, bytes)| !bytes.is_empty()) {
+    let mut last = Duration::ZERO;
+    for (number, (at, bytes)) in reply.pieces.iter().enumerate() {
+        for (_, gate) in reply.gates.iter().filter(|(piece, _)| *piece == number) {
+            gate.0.subscribe().wait_for(|open| *open).await.ok()?;
+            start = tokio::time::Instant::now() - last;
+        }
+        last = *at;
+        if bytes.is_empty() {
+            continue;
+        }
         if !at.is_zero() {
             sleep_until(start + *at).await;
         }

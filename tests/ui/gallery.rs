@@ -1,4 +1,5 @@
-//! Pictures for people: `cargo test --test ui gallery -- --ignored` writes what a terminal would be sent into the target's `tmp`.
+//! A conversation with one of everything, in every theme. What a terminal is sent for it stands afterwards in the target's `tmp/gallery`, to be looked
+//! at (`cat` one in a terminal of the size in its name).
 
 use crate::sheet::{Sheet, ansi};
 use mcpane::domain::policy::{Check, DiffLine, FileDiff, Preview, Verdict};
@@ -9,8 +10,8 @@ use mcpane::domain::{
 };
 use mcpane::strings::{Language, Strings};
 use mcpane::tui::cell::{Cell, Change, Mark, ToolChange};
-use mcpane::tui::theme::{Depth, Terminal};
 use mcpane::tui::look::Look;
+use mcpane::tui::theme::{Depth, Terminal};
 use mcpane::tui::transcript::{Attention, Filter, Place, SlotId, Store, View};
 use ratatui::buffer::Buffer;
 use serde_json::{Value, json};
@@ -211,16 +212,16 @@ pub fn open_all(view: &mut View, store: &Store, look: &Look<'_>) {
 }
 
 #[test]
-#[ignore = "writes files for people to look at"]
-fn pictures() {
+fn every_theme_sends_only_colours_that_the_terminal_has() {
     let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("gallery");
     std::fs::create_dir_all(&directory).unwrap();
     let themes = [
-        ("dark", Depth::True, Some((0x12, 0x12, 0x12))),
-        ("light", Depth::True, Some((0xff, 0xff, 0xff))),
-        ("ansi", Depth::Ansi, None),
+        ("dark", "dark", Depth::True, Some((0x12, 0x12, 0x12))),
+        ("light", "light", Depth::True, Some((0xff, 0xff, 0xff))),
+        ("ansi", "ansi", Depth::Ansi, None),
+        ("no-colour", "dark", Depth::None, None),
     ];
-    for (theme, depth, background) in themes {
+    for (label, theme, depth, background) in themes {
         let pages = [
             ("zoo", Filter::ANSWER, 82, 76, Language::En),
             ("narrow", Filter::ANSWER, 42, 100, Language::En),
@@ -249,7 +250,10 @@ fn pictures() {
             });
             let buffer = sheet.draw();
             let bytes = ansi(&Buffer::empty(sheet.area), &buffer);
-            std::fs::write(directory.join(format!("{name}.{theme}.{width}x{height}")), bytes).unwrap();
+            let sent = String::from_utf8_lossy(&bytes);
+            assert_eq!(sent.contains("8;2;"), depth == Depth::True, "{label}: 24-bit colours");
+            assert!(depth != Depth::None || !sent.contains("8;5;"), "{label}: colours");
+            std::fs::write(directory.join(format!("{name}.{label}.{width}x{height}")), bytes).unwrap();
         }
     }
 }

@@ -105,15 +105,8 @@ pub fn dump(buffer: &Buffer) -> String {
         let mut runs: Vec<(u16, u16, String)> = Vec::new();
         for x in buffer.area.x..buffer.area.right() {
             let cell = &buffer[(x, y)];
-            let fg = Theme::role_of(cell.fg).filter(|role| *role != Role::Text);
-            let bg = Theme::role_of(cell.bg).filter(|role| *role != Role::Text && Some(*role) != fg);
-            let mut name = String::new();
-            if let Some(role) = fg {
-                name.push_str(role.name());
-            }
-            if let Some(role) = bg {
-                let _ = write!(name, " on {}", role.name());
-            }
+            let role = Theme::role_of(cell.fg).filter(|role| *role != Role::Text);
+            let mut name = role.map_or_else(String::new, |role| role.name().to_owned());
             if !cell.modifier.is_empty() {
                 let _ = write!(name, " {:?}", cell.modifier);
             }

@@ -141,6 +141,9 @@ fn questions_with_every_way_to_write_options() {
         "<options>\nRed\nGreen\nDark blue\n</options>",
         "<options>\n- Red\n- Green\n- Dark blue\n</options>",
         "<options>\n1. Red\n2. Green\n3) Dark blue\n</options>",
+        "<options>Red, Green, Dark blue</options>",
+        "<options>[\"Red\", \"Green\", \"Red\", \"Dark blue\"]</options>",
+        "<options>[\"Red, Green, Dark blue\"]</options>",
         "<option>Red</option>\n<option>Green</option>\n<option>Dark blue</option>",
         "<options>[{\"label\": \"Red\"}, {\"label\": \"Green\"}, \"Dark blue\"]</options>",
     ] {

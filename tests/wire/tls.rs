@@ -85,7 +85,7 @@ async fn ssl_cert_file_is_honoured() {
 fn child(url: &str) -> String {
     let run = || {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "tls::with_our_certificate_trusted", "--ignored", "--nocapture"])
+            .args(["--exact", "tls::with_our_certificate_trusted", "--nocapture"])
             .env("SSL_CERT_FILE", fixture("cert.pem"))
             .env(URL, url)
             .output()
@@ -96,10 +96,10 @@ fn child(url: &str) -> String {
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
+/// Not a test by itself: the others run it in a process of its own, because the trusted certificates are read from the environment once.
 #[tokio::test]
-#[ignore = "run by the others, with an environment of its own"]
 async fn with_our_certificate_trusted() {
-    let url = std::env::var(URL).unwrap();
+    let Ok(url) = std::env::var(URL) else { return };
     match provider(url).stream(Request::default()).await {
         Ok(stream) => {
             let (events, error) = collect(stream).await;

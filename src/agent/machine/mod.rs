@@ -89,11 +89,6 @@ impl Machine {
         self.phase == Phase::Idle && self.desk.calls.all().is_empty()
     }
 
-    /// Whether a task's turn runs.
-    pub fn is_busy(&self) -> bool {
-        self.phase != Phase::Idle
-    }
-
     /// Ids of the prompts that are open.
     pub fn open_prompts(&self) -> Vec<PromptId> {
         self.desk.prompts.ids()

@@ -183,8 +183,12 @@ impl Servers {
         entry.source.shadows.clone_from(&same.source.shadows);
         entry.source.shadows.push(same.source.file.clone());
         if entry.transport.is_err() && same.transport.is_ok() {
-            let text = Phrase::new("config.shadows_good").with("server", &entry.name).with("file", &entry.source.file);
-            self.notices.push(Notice::warning(text.with("line", entry.source.line).with("other", &same.source.file)));
+            let text = Phrase::new("config.shadows_good")
+                .with("server", &entry.name)
+                .with("file", &entry.source.file)
+                .with("line", entry.source.line)
+                .with("other", &same.source.file);
+            self.notices.push(Notice::warning(text));
         }
         *same = entry;
     }
@@ -239,11 +243,12 @@ fn entry(raw: Raw, path: &Path, inputs: &Inputs<'_>) -> ServerEntry {
 fn transport(raw: &Raw, file: &str, inputs: &Inputs<'_>) -> Result<Transport, Phrase> {
     let fill = |field: &str, text: &str| {
         expand(text, inputs.env).map_err(|fault| {
-            let phrase = match fault {
-                Fault::Unset(variable) => Phrase::new("config.unset_variable").with("variable", variable),
-                Fault::Syntax(text) => Phrase::new("config.bad_variable").with("text", text),
+            let (key, name, value) = match fault {
+                Fault::Unset(variable) => ("config.unset_variable", "variable", variable),
+                Fault::Syntax(text) => ("config.bad_variable", "text", text),
             };
-            phrase.with("field", field).with("file", file).with("line", raw.line).with("server", &raw.name)
+            let phrase = Phrase::new(key).with(name, value).with("field", field);
+            phrase.with("file", file).with("line", raw.line).with("server", &raw.name)
         })
     };
     let pairs = |field: &str, pairs: &[(String, String)]| {

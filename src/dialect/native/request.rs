@@ -1,16 +1,15 @@
 //! The request of the native dialect.
 //!
 //! **Invariants:** every call in the history has exactly one result right after its message, and ids are distinct; calls
-//! without a known end are told as interrupted. Names and arguments in the history are legal for every provider. The same
+//! without a known end are told as interrupted, calls that could not be read stand there only as a note. Names and arguments in the history are legal for every provider. The same
 //! conversation gives the same bytes, and a longer one the same bytes with more after them.
 
-use crate::dialect::history::{closing_note, is_complete, push_user, user_message};
+use crate::dialect::history::{closing_note, is_complete, push_user, unreadable, user_message};
 use crate::dialect::{Prompting, outcome, prompt};
 use crate::domain::content::Content;
 use crate::domain::conversation::{ItemBody, Step, TurnKind};
 use crate::domain::model::{CallRef, DialectKind, Message, Request, ToolDecl, call_wire_id};
 use crate::domain::{ToolCall, ToolOutcome};
-use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -22,7 +21,14 @@ pub fn build(prompting: &Prompting<'_>) -> Request {
     let mut history = History { prompting, ids: HashSet::new(), out: Vec::new() };
     for turn in prompting.conversation.turns.iter().filter(|turn| turn.kind == TurnKind::Task) {
         push_user(&mut history.out, user_message(turn));
-        turn.steps.iter().filter(|step| is_complete(step)).for_each(|step| history.push_step(step));
+        for step in &turn.steps {
+            if is_complete(step) {
+                history.push_step(step);
+            }
+            if let Some(reminder) = &step.reminder {
+                push_user(&mut history.out, vec![Content::text(reminder)]);
+            }
+        }
         if let Some(note) = closing_note(turn) {
             push_user(&mut history.out, vec![Content::text(note)]);
         }
@@ -67,7 +73,13 @@ impl History<'_> {
                 ItemBody::Call { .. } => {}
             }
         }
-        let calls: Vec<_> = step.calls().map(|(call, outcome)| (self.reference(call), call, outcome)).collect();
+        let (mut calls, mut unread) = (Vec::new(), Vec::new());
+        for (call, outcome) in step.calls() {
+            match unreadable(call, outcome) {
+                Some(note) => unread.push(note),
+                None => calls.push((self.reference(call), call, outcome)),
+            }
+        }
         let reasoning = Some(reasoning.join("\n\n")).filter(|text| self.prompting.reasoning_back && !text.is_empty());
         let text = text.join("\n\n");
         // A message without anything is refused by some providers.
@@ -78,8 +90,8 @@ impl History<'_> {
         for (reference, call, outcome) in calls {
             self.out.push(result(reference, call, outcome));
         }
-        if let Some(reminder) = &step.reminder {
-            push_user(&mut self.out, vec![Content::text(reminder)]);
+        for note in unread {
+            push_user(&mut self.out, vec![Content::text(note)]);
         }
     }
 
@@ -91,11 +103,7 @@ impl History<'_> {
         }
         let wire = call.tool.as_ref().and_then(|tool| self.prompting.names.wire(tool));
         let name = wire.map_or_else(|| legal(&call.shown_name()), str::to_owned);
-        let arguments = match &call.arguments {
-            object if object.is_object() => object.clone(),
-            other => json!({ "value": other }),
-        };
-        CallRef { id, name, arguments }
+        CallRef { id, name, arguments: call.arguments.clone() }
     }
 }
 

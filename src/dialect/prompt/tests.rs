@@ -139,7 +139,7 @@ fn tools_are_described_with_their_schema() {
                  <write_to_file>\n<path>path here</path>\n<content>\ncontent here\n</content>\n</write_to_file>";
     assert!(piece("xml.builtins").contains(write), "{}", piece("xml.builtins"));
     let servers = piece("xml.servers");
-    assert!(servers.contains("# github\nThis server is still starting"), "{servers}");
+    assert!(servers.contains("# github\n(This server is still starting"), "{servers}");
     let weather = "# weather\nAsk for one city at a time.\n- get_forecast: Does get_forecast.\n  Arguments: {\"type\": \"object\", \"properties\": \
                    {\"path\": {\"type\": \"string\", \"description\": \"The path.\"}, ";
     assert!(servers.contains(weather), "{servers}");
@@ -147,6 +147,25 @@ fn tools_are_described_with_their_schema() {
     let native =
         Case::full().pieces(DialectKind::Native).into_iter().find(|(name, _)| *name == "native.servers").unwrap().1;
     assert!(native.contains("still starting") && !native.contains("get_forecast:"), "{native}");
+}
+
+#[test]
+fn the_example_of_a_servers_call_names_a_tool_that_is_there() {
+    let mut case = Case::full();
+    let example = |case: &Case| {
+        let all = case.pieces(DialectKind::Xml);
+        all.into_iter().find(|(name, _)| *name == "xml.examples.mcp").map(|(_, text)| text)
+    };
+    let text = example(&case).unwrap();
+    let call = "<server_name>weather</server_name>\n<tool_name>get_forecast</tool_name>\n<arguments>\n\
+                {\"path\": \"abc\", \"content\": \"abc\"}\n</arguments>";
+    assert!(text.contains(call), "{text}");
+    assert!(text.contains("[use_mcp_tool for 'weather:get_forecast'] Result:"));
+    case.tools.retain(|tool| tool.id.server.is_none());
+    assert_eq!(example(&case), None);
+    let schema = json!({"properties": {"a": {"enum": ["x", "y"]}, "b": {"type": "integer", "minimum": 3}, "c": {"default": true},
+        "d": {"type": "array"}, "e": {"type": "boolean"}}, "required": ["a", "b", "c", "d", "e"]});
+    assert_eq!(Value::Object(samples(&schema)), json!({"a": "x", "b": 3, "c": true, "d": [], "e": true}));
 }
 
 #[test]

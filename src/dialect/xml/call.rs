@@ -159,7 +159,7 @@ fn with_options(fields: Vec<(String, Value)>) -> Vec<(String, Value)> {
 
 fn options(text: &str) -> Vec<Value> {
     if let Ok(Value::Array(list)) = serde_json::from_str(text) {
-        return list.into_iter().map(label).collect();
+        return apart(list.into_iter().map(label).collect());
     }
     for tag in ["option", "suggest"] {
         let (opening, closing) = (format!("<{tag}>"), format!("</{tag}>"));
@@ -168,7 +168,24 @@ fn options(text: &str) -> Vec<Value> {
             return pieces.map(|piece| Value::from(piece.split(&closing).next().unwrap_or(piece).trim())).collect();
         }
     }
-    text.lines().map(without_bullet).filter(|line| !line.is_empty()).map(Value::from).collect()
+    apart(text.lines().map(without_bullet).filter(|line| !line.is_empty()).map(Value::from).collect())
+}
+
+/// Each option once. One option is none: small models write `Red, Blue` on one line.
+fn apart(options: Vec<Value>) -> Vec<Value> {
+    let pieces: Vec<Value> = match options.as_slice() {
+        [Value::String(only)] if only.contains(", ") => {
+            only.split(", ").map(|piece| Value::from(piece.trim())).collect()
+        }
+        _ => options,
+    };
+    let mut distinct: Vec<Value> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        if !distinct.contains(&piece) {
+            distinct.push(piece);
+        }
+    }
+    distinct
 }
 
 fn label(option: Value) -> Value {

@@ -7,7 +7,7 @@ use super::text::{self, Length};
 use crate::dialect::aliases::aliases;
 use crate::dialect::json;
 use crate::domain::{ServerName, ToolCall};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt::Write;
 
 const MCP: &str = "use_mcp_tool";
@@ -17,9 +17,10 @@ pub fn thinking(text: &str) -> String {
     format!("<thinking>\n{}\n</thinking>", text::without_closing_tags(text, &["thinking", "think"]))
 }
 
-/// A final answer in its tags.
-pub fn completion(result: &str) -> String {
-    format!("<attempt_completion>\n<result>\n{result}\n</result>\n</attempt_completion>")
+/// A final answer in its tags, with the command that shows it.
+pub fn completion(result: &str, command: Option<&str>) -> String {
+    let command = command.map_or_else(String::new, |command| format!("<command>{command}</command>\n"));
+    format!("<attempt_completion>\n<result>\n{result}\n</result>\n{command}</attempt_completion>")
 }
 
 /// A call in its tags.
@@ -65,8 +66,6 @@ fn by_tag(tool: &str, arguments: &Value) -> String {
 
 /// JSON in which no closing tag stands.
 fn json_text(value: &Value) -> String {
-    let value =
-        if value.is_object() { value } else { &Value::Object(Map::from_iter([("value".to_owned(), value.clone())])) };
     json::spaced(value).replace("</", "\\u003c/")
 }
 

@@ -4,7 +4,7 @@
 //! calls (made natively, before the dialect changed) becomes several messages, so that the history shows one call a message.
 
 use super::encode;
-use crate::dialect::history::{closing_note, is_complete, push_user, user_message};
+use crate::dialect::history::{closing_note, is_complete, push_user, unreadable, user_message};
 use crate::dialect::outcome;
 use crate::domain::content::Content;
 use crate::domain::conversation::{Conversation, ItemBody, Step, Turn, TurnEnd, TurnKind};
@@ -17,9 +17,15 @@ pub fn messages(conversation: &Conversation) -> Vec<Message> {
     for turn in conversation.turns.iter().filter(|turn| turn.kind == TurnKind::Task) {
         push_user(&mut out, user_message(turn));
         let last = turn.steps.iter().rfind(|step| is_complete(step));
-        for step in turn.steps.iter().filter(|step| is_complete(step)) {
-            let declared_done = turn.end == Some(TurnEnd::Done) && last.is_some_and(|last| last.id == step.id);
-            push_step(&mut out, step, if declared_done { Answers::Completion } else { Answers::Plain });
+        for step in &turn.steps {
+            if is_complete(step) {
+                // An answer that ended the task shows how that is said, even where the model said it in plain words.
+                let ended = turn.end == Some(TurnEnd::Done) && last.is_some_and(|last| last.id == step.id);
+                push_step(&mut out, step, if step.completed || ended { Answers::Completion } else { Answers::Plain });
+            }
+            if let Some(reminder) = &step.reminder {
+                push_user(&mut out, vec![Content::text(reminder)]);
+            }
         }
         push_note(&mut out, turn);
     }
@@ -51,24 +57,45 @@ fn push_step(out: &mut Vec<Message>, step: &Step, answers: Answers) {
             _ => {}
         }
     }
-    let mut calls = step.calls().peekable();
-    if !said.is_empty() {
-        let done = answers == Answers::Completion && calls.peek().is_none();
-        let said = said.join("\n\n");
-        parts.push(if done { encode::completion(&said) } else { said });
-    }
-    if calls.peek().is_none() {
+    let said = said.join("\n\n");
+    if answers == Answers::Completion
+        && let Some((command, ending)) = completing(step)
+    {
+        parts.extend((!said.is_empty() || command.is_some()).then(|| encode::completion(&said, command)));
         push_assistant(out, &parts);
+        if let Some((call, outcome)) = ending {
+            push_user(out, result(call, outcome));
+        }
+        return;
     }
-    for (call, outcome) in calls {
+    parts.extend((!said.is_empty()).then_some(said));
+    let mut unread = Vec::new();
+    for (call, outcome) in step.calls() {
+        if let Some(note) = unreadable(call, outcome) {
+            unread.push(Content::text(note));
+            continue;
+        }
         parts.push(encode::call(call));
         push_assistant(out, &parts);
         parts.clear();
         push_user(out, result(call, outcome));
     }
-    if let Some(reminder) = &step.reminder {
-        push_user(out, vec![Content::text(reminder)]);
+    push_assistant(out, &parts);
+    if !unread.is_empty() {
+        push_user(out, unread);
     }
+}
+
+/// A call with its outcome.
+type Called<'a> = (&'a ToolCall, Option<&'a ToolOutcome>);
+
+/// For a step that ended the task: the command that came with the completion, and its call. `None` where the step made another call.
+fn completing(step: &Step) -> Option<(Option<&str>, Option<Called<'_>>)> {
+    let mut calls = step.calls();
+    let Some((call, outcome)) = calls.next() else { return Some((None, None)) };
+    let is_command = call.tool.as_ref().is_some_and(|id| id.server.is_none() && &*id.name == "execute_command");
+    let command = call.arguments.get("command").and_then(serde_json::Value::as_str)?;
+    (step.completed && is_command && calls.next().is_none()).then_some((Some(command), Some((call, outcome))))
 }
 
 fn push_assistant(out: &mut Vec<Message>, parts: &[String]) {

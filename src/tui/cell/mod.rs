@@ -158,7 +158,7 @@ impl Cell {
             Self::User(cell) => cell.text().to_owned(),
             Self::Thinking(cell) => cell.text().to_owned(),
             Self::Answer(cell) => cell.text().to_owned(),
-            Self::Tool(cell) => cell.copy_text(),
+            Self::Tool(cell) => cell.copy_text(look.strings),
             Self::Notice(cell) => look.strings.render(&cell.notice().text),
             Self::Mark(cell) => cell.text(look.strings),
         }
@@ -173,8 +173,12 @@ impl Cell {
             Self::Answer(cell) => Box::new(cell.text().trim().lines().map(|line| sanitize::line(line).into_owned())),
             Self::Tool(cell) => {
                 let title = sanitize::line(&cell.title(strings)).into_owned();
-                let body = cell.body_text();
-                let lines: Vec<String> = body.lines().skip(1).map(|line| format!("  {}", sanitize::line(line))).collect();
+                let body = cell.body_text(strings);
+                let lines: Vec<String> = body
+                    .lines()
+                    .skip(1)
+                    .map(|line| format!("  {}", sanitize::line(line)).trim_end().to_owned())
+                    .collect();
                 Box::new(std::iter::once(title).chain(lines))
             }
             Self::Notice(cell) => {
@@ -342,7 +346,9 @@ impl<'a> Part<'a> {
 /// The lines of a text with a sign before the first.
 fn prefixed<'a>(text: &'a str, sign: &'static str) -> Box<dyn Iterator<Item = String> + 'a> {
     let lines = text.trim().lines().enumerate();
-    Box::new(lines.map(move |(i, line)| format!("{} {}", if i == 0 { sign } else { " " }, sanitize::line(line))))
+    Box::new(lines.map(move |(i, line)| {
+        format!("{} {}", if i == 0 { sign } else { " " }, sanitize::line(line)).trim_end().to_owned()
+    }))
 }
 
 /// One row for a folded text: its first line, and how many lines there are.
@@ -350,7 +356,8 @@ fn folded_row(text: &str, sign: &str, role: Role, ctx: &Ctx<'_>) -> Row {
     let text = text.trim();
     let line = sanitize::line(text.lines().next().unwrap_or_default());
     let lines = text.lines().count();
-    let count = if lines > 1 { ctx.look.strings.fill("cell.lines", &[("n", &lines.to_string())]) } else { String::new() };
+    let count =
+        if lines > 1 { ctx.look.strings.fill("cell.lines", &[("n", &lines.to_string())]) } else { String::new() };
     let more = ctx.signs().glyphs().more;
     let mut builder = RowBuilder::default();
     builder.push(sign, Paint::from(role)).push(" ", Role::Text);
@@ -358,13 +365,7 @@ fn folded_row(text: &str, sign: &str, role: Role, ctx: &Ctx<'_>) -> Row {
 }
 
 /// A row with something at its left end, cut to size, and something at its right end.
-fn split_row(
-    mut builder: RowBuilder,
-    left: (&str, Paint),
-    right: (&str, Paint),
-    more: &str,
-    columns: u16,
-) -> Row {
+fn split_row(mut builder: RowBuilder, left: (&str, Paint), right: (&str, Paint), more: &str, columns: u16) -> Row {
     use crate::tui::text::width;
     let start = builder.width();
     let wide = width::of(right.0);

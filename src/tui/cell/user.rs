@@ -55,7 +55,12 @@ impl User {
         };
         let sign = if shown_text.is_empty() { None } else { Some(Sign::User) };
         if sign.is_some() {
-            out.push(Part { inset: 2, sign, under: Role::User, ..Part::text(TEXT, shown_text, Flow::Plain, Role::User) });
+            out.push(Part {
+                inset: 2,
+                sign,
+                under: Role::User,
+                ..Part::text(TEXT, shown_text, Flow::Plain, Role::User)
+            });
         }
         if self.is_long() && shown.fold == Fold::Closed {
             out.push(Part { inset: 2, under: Role::User, ..Part::rows(MORE, "") });

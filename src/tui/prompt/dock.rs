@@ -15,6 +15,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use std::time::Duration;
 
+/// Columns that the docked line keeps for who waits.
+const HEAD: u16 = 25;
 /// Fewest rows in which hints are still shown.
 const HINTS_FROM: u16 = 5;
 
@@ -45,20 +47,10 @@ fn clock(left: Duration) -> String {
 pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buffer, look: &Look<'_>) {
     let g = glyphs(look);
     let Summary { head, rest } = card.summary(place, look);
-    let mut right = RowBuilder::default();
-    if place.of > 1 {
-        let count = look.strings.fill("prompt.waiting", &[("count", &place.of.to_string())]);
-        right.push(&count, Role::Waiting).push(g.dot, Role::Dim);
-    }
-    if let Some(left) = place.left.filter(|_| matches!(card, Card::Form(_) | Card::Link(_))) {
-        right.push(&clock(left), Role::Dim).push(g.dot, Role::Dim);
-    }
-    let key = key_name(look, Context::Global, Command::OpenWaiting).unwrap_or_default();
-    right.push(&key, Role::Key).push(" ", Role::Text);
-    right.push(look.strings.get("prompt.opens"), Role::Dim);
-    let right = right.finish(0..0);
-    // On a narrow screen the head matters more than how to open it.
-    let right_columns = if right.width + 25 > area.width { 0 } else { right.width + 1 };
+    let ends = [End::Whole, End::Short, End::Key].map(|end| right_end(card, place, end, look));
+    // On a narrow screen the head matters more.
+    let right = ends.into_iter().find(|right| right.width + HEAD <= area.width);
+    let right_columns = right.as_ref().map_or(0, |right| right.width + 1);
     let mut row = RowBuilder::default();
     row.push(" ", Role::Text).push(g.waits, Role::Waiting).push(" ", Role::Text);
     let room = area.width.saturating_sub(right_columns + row.width() + 1);
@@ -72,10 +64,39 @@ pub(super) fn draw_line(card: &Card, place: Place, area: Rect, buffer: &mut Buff
     row.push(" ", Role::Text);
     rule(&mut row, area.width.saturating_sub(right_columns + u16::from(right_columns > 0)), Role::Border, look);
     row.finish(0..0).draw(area, buffer, look.theme);
-    if right_columns > 0 {
+    if let Some(right) = right {
         let x = area.right() - right_columns;
         right.draw(Rect { x, width: right.width, height: 1, ..area }, buffer, look.theme);
     }
+}
+
+/// How much is said at the right end of the line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// How many wait, the time that is left, and what the key does.
+    Whole,
+    /// The same without what the key does.
+    Short,
+    /// The key alone.
+    Key,
+}
+
+fn right_end(card: &Card, place: Place, end: End, look: &Look<'_>) -> Row {
+    let g = glyphs(look);
+    let mut right = RowBuilder::default();
+    if place.of > 1 && end != End::Key {
+        let count = look.strings.fill("prompt.waiting", &[("count", &place.of.to_string())]);
+        right.push(&count, Role::Waiting).push(g.dot, Role::Dim);
+    }
+    let counts = matches!(card, Card::Form(_) | Card::Link(_)) && end != End::Key;
+    if let Some(left) = place.left.filter(|_| counts) {
+        right.push(&clock(left), Role::Dim).push(g.dot, Role::Dim);
+    }
+    right.push(&key_name(look, Context::Global, Command::OpenWaiting).unwrap_or_default(), Role::Key);
+    if end == End::Whole {
+        right.push(" ", Role::Text).push(look.strings.get("prompt.opens"), Role::Dim);
+    }
+    right.finish(0..0)
 }
 
 /// Fills a row up to a column with the line that separates.

@@ -318,108 +318,21 @@ fn is_wide(c: char) -> bool {
 }
 
 /// Closing punctuation, small kana and marks of length: these stay with what stands before them.
-fn never_starts(c: char) -> bool {
-    matches!(
-        c,
-        '、' | '。'
-            | '，'
-            | '．'
-            | '・'
-            | '：'
-            | '；'
-            | '？'
-            | '！'
-            | '）'
-            | '］'
-            | '｝'
-            | '〉'
-            | '》'
-            | '」'
-            | '』'
-            | '】'
-            | '〕'
-            | '〗'
-            | '〙'
-            | '〟'
-            | '’'
-            | '”'
-            | '»'
-            | '…'
-            | '‥'
-            | '—'
-            | '～'
-            | '〜'
-            | '％'
-            | '℃'
-            | '°'
-            | '‰'
-            | '々'
-            | 'ー'
-            | 'ゝ'
-            | 'ゞ'
-            | 'ヽ'
-            | 'ヾ'
-            | 'ぁ'
-            | 'ぃ'
-            | 'ぅ'
-            | 'ぇ'
-            | 'ぉ'
-            | 'っ'
-            | 'ゃ'
-            | 'ゅ'
-            | 'ょ'
-            | 'ァ'
-            | 'ィ'
-            | 'ゥ'
-            | 'ェ'
-            | 'ォ'
-            | 'ッ'
-            | 'ャ'
-            | 'ュ'
-            | 'ョ'
-            | ','
-            | '.'
-            | '!'
-            | '?'
-            | ':'
-            | ';'
-            | ')'
-            | ']'
-            | '}'
-            | '%'
-            | '"'
-            | '\''
-            | '\u{1f3fb}'..='\u{1f3ff}'
-    )
-}
+const NEVER_STARTS: &str = concat!(
+    "、。，．・：；？！）］｝〉》」』】〕〗〙〟’”»…‥—～〜％℃°‰",
+    "々ーゝゞヽヾぁぃぅぇぉっゃゅょァィゥェォッャュョ",
+    ",.!?:;)]}%\"'",
+);
 
 /// Opening punctuation: it stays with what follows.
+const NEVER_ENDS: &str = "（［｛〈《「『【〔〖〘〝‘“«([{$￥＄#\u{200d}";
+
+fn never_starts(c: char) -> bool {
+    NEVER_STARTS.contains(c) || matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
+}
+
 fn never_ends(c: char) -> bool {
-    matches!(
-        c,
-        '（' | '［'
-            | '｛'
-            | '〈'
-            | '《'
-            | '「'
-            | '『'
-            | '【'
-            | '〔'
-            | '〖'
-            | '〘'
-            | '〝'
-            | '‘'
-            | '“'
-            | '«'
-            | '('
-            | '['
-            | '{'
-            | '$'
-            | '￥'
-            | '＄'
-            | '#'
-            | '\u{200d}'
-    )
+    NEVER_ENDS.contains(c)
 }
 
 #[cfg(test)]

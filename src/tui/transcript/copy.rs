@@ -32,7 +32,9 @@ fn piece(walk: &mut Walk<'_, '_>, entry: usize, part: usize, from: Option<Spot>,
     let source = source(walk, entry, part);
     let blocks = walk.parts(entry).get(part).map_or(0, super::layout::PartLayout::blocks);
     if let Some(text) = source {
-        let bound = |walk: &mut Walk<'_, '_>, spot: Option<Spot>| spot.and_then(|spot| walk.rows(spot).get(spot.row).map(|row| row.source.clone()));
+        let bound = |walk: &mut Walk<'_, '_>, spot: Option<Spot>| {
+            spot.and_then(|spot| walk.rows(spot).get(spot.row).map(|row| row.source.clone()))
+        };
         let start = bound(walk, from).map_or(0, |range| range.start);
         let end = bound(walk, to).map_or(text.len(), |range| range.end);
         return text.get(start..end.max(start)).unwrap_or_default().to_owned();

@@ -28,13 +28,13 @@ impl Gauge {
         self.total = sum;
     }
 
-    /// Share of the whole that stands before a row, 0.0 – 1.0.
-    pub fn share(&self, spot: Spot, id: SlotId, layouts: &Layouts) -> f32 {
+    /// Share of the whole that stands before a place of a row's source, 0.0 – 1.0.
+    pub fn share(&self, spot: Spot, offset: usize, id: SlotId, layouts: &Layouts) -> f32 {
         let before = self.before.get(spot.entry).copied().unwrap_or(0);
         let after = self.before.get(spot.entry + 1).copied().unwrap_or(self.total);
         let (mut done, mut all) = (0, 1);
         for (i, part) in layouts.known_parts(id).iter().enumerate() {
-            let (at, bytes) = part.progress(if i == spot.part { spot.block } else { 0 });
+            let (at, bytes) = part.progress(spot.block, offset);
             all += bytes;
             done += match i.cmp(&spot.part) {
                 std::cmp::Ordering::Less => bytes,

@@ -103,11 +103,13 @@ impl PartLayout {
         }
     }
 
-    /// Where in the text a block begins, and how long the text is; of what is no text, in blocks.
-    pub fn progress(&self, block: usize) -> (usize, usize) {
+    /// How far a row of a block stands into the part, and how long the part is: in bytes of the text, else in blocks made comparable.
+    pub fn progress(&self, block: usize, offset: usize) -> (usize, usize) {
+        /// About the bytes of text that fill a chunk's rows.
+        const BLOCK: usize = 256;
         match &self.content {
-            Content::Text { blocks, bytes, .. } => (blocks.range(block).start, *bytes),
-            _ => (block * CHEAP / 256, self.blocks() * CHEAP / 256),
+            Content::Text { bytes, .. } => (offset.min(*bytes), *bytes),
+            _ => (block * BLOCK, self.blocks() * BLOCK),
         }
     }
 
@@ -275,7 +277,9 @@ fn update(part: &Part<'_>, old: Option<PartLayout>, work: &mut Work) -> PartLayo
         Body::Text { flow, growth, edition, .. } => (flow, growth, edition),
     };
     let mut layout = match old {
-        Some(old) if matches!(old.content, Content::Text { edition: e, bytes, .. } if e == edition && bytes <= part.text.len()) => old,
+        Some(old) if matches!(old.content, Content::Text { edition: e, bytes, .. } if e == edition && bytes <= part.text.len()) => {
+            old
+        }
         _ => fresh(Content::Text { blocks: Box::new(Blocks::new(flow)), edition, bytes: 0, cut: None }),
     };
     if let Content::Text { blocks, bytes, cut, .. } = &mut layout.content {

@@ -25,7 +25,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn row(&self) -> Option<&Row> {
+    /// The row itself.
+    pub fn row(&self) -> Option<&Row> {
         self.rows.get(self.spot.row)
     }
 
@@ -105,14 +106,17 @@ impl Picture<'_> {
         let mut y = 0;
         while y < self.lines.len() {
             // Neighbouring rows of one text are looked at together: a match may go on in the next row.
-            let same = |a: &Line, b: &Line| (a.spot.entry, a.spot.part, a.spot.block) == (b.spot.entry, b.spot.part, b.spot.block);
+            let same = |a: &Line, b: &Line| {
+                (a.spot.entry, a.spot.part, a.spot.block) == (b.spot.entry, b.spot.part, b.spot.block)
+            };
             let count = self.lines[y..].iter().take_while(|line| same(line, &self.lines[y])).count();
             let line = &self.lines[y];
             let rows: Vec<&Row> = self.lines[y..y + count].iter().filter_map(Line::row).collect();
             let current = hit.filter(|hit| hit.entry == line.spot.entry && hit.key == line.key).map(|hit| hit.start);
             // The current match may stand in another block of the same text.
             let current = current.filter(|at| {
-                rows.last().is_some_and(|row| *at <= row.source.end) && rows.first().is_some_and(|row| *at >= row.source.start)
+                rows.last().is_some_and(|row| *at <= row.source.end)
+                    && rows.first().is_some_and(|row| *at >= row.source.start)
             });
             for (row, columns, is_current) in search.columns(&rows, current) {
                 let role = if is_current { Role::MatchCurrent } else { Role::Match };

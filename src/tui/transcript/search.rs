@@ -114,7 +114,8 @@ impl Search {
         let mut marked = false;
         for found in self.pattern.find_iter(&text) {
             let first = starts.partition_point(|(start, _)| *start <= found.start()).saturating_sub(1);
-            let is_current = !marked && current.is_some_and(|at| rows[first].source.contains(&at) || rows[first].source.start > at);
+            let is_current =
+                !marked && current.is_some_and(|at| rows[first].source.contains(&at) || rows[first].source.start > at);
             marked |= is_current;
             for (i, (start, skipped)) in starts.iter().enumerate().skip(first) {
                 let end = start + rows[i].text.len() - skipped;

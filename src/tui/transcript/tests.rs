@@ -1,6 +1,8 @@
 use super::*;
 use crate::domain::tool::Progress;
-use crate::domain::{CallId, Content, ItemId, Origin, ServerName, StepId, ToolCall, ToolId, ToolOutcome, TurnId, UserInput};
+use crate::domain::{
+    CallId, Content, ItemId, Origin, ServerName, StepId, ToolCall, ToolId, ToolOutcome, TurnId, UserInput,
+};
 use crate::strings::Strings;
 use crate::tui::cell::{Cell, Change, ToolChange};
 use crate::tui::keymap::Keymap;
@@ -109,7 +111,14 @@ fn paragraphs(range: std::ops::Range<usize>) -> String {
 
 fn call(id: u64, name: &str, arguments: serde_json::Value) -> Box<ToolCall> {
     let tool = Some(ToolId::on(&ServerName::from("s"), name));
-    Box::new(ToolCall { id: CallId(id), provider_id: None, asked: name.into(), tool, arguments, origin: Origin::Native })
+    Box::new(ToolCall {
+        id: CallId(id),
+        provider_id: None,
+        asked: name.into(),
+        tool,
+        arguments,
+        origin: Origin::Native,
+    })
 }
 
 fn tool(desk: &mut Desk, step: u64, id: u64, result: &str) -> SlotId {
@@ -145,7 +154,8 @@ fn a_delta_lays_out_only_the_open_block() {
     for text in ["one ", "more ", "word", "\n", "next"] {
         desk.store.change(id, Change::Append(text));
         let cost = desk.cost();
-        assert!(cost.layouts <= 2 && cost.parses <= 1 && cost.rows <= 4, "{cost:?} for {text:?}");
+        // Small blocks are sealed together, so a few short paragraphs may be open.
+        assert!(cost.layouts <= 2 && cost.parses <= 1 && cost.rows <= 64, "{cost:?} for {text:?}");
     }
     let before = desk.work();
     desk.store.change(id, Change::Append("many\n\n"));
@@ -173,6 +183,39 @@ fn an_endless_line_costs_as_much_at_its_end_as_at_its_beginning() {
 }
 
 #[test]
+fn link_definitions_heal_when_the_text_is_whole() {
+    let mut desk = Desk::new(Filter::ANSWER, 60, 10);
+    let id = desk.open_answer(&format!("see [the page][1]\n\n{}\n\nmore\n\n", "word ".repeat(60)));
+    desk.draw();
+    assert_eq!(desk.lines()[0], "see [the page][1]");
+    desk.store.change(id, Change::Append("[1]: http://x.y\n"));
+    desk.store.change(id, Change::Finish);
+    assert_eq!(desk.lines()[0], "see the page (http://x.y)");
+}
+
+#[test]
+fn colours_come_when_they_are_ready_to_all_parts_of_a_fence() {
+    let mut desk = Desk::new(Filter::ANSWER, 60, 400);
+    desk.store = Store::with_colours(Mode::Background);
+    let (sender, woken) = std::sync::mpsc::channel();
+    desk.store.set_waker(std::sync::Arc::new(move || sender.send(()).unwrap_or_default()));
+    let id = desk.open_answer("```rust\n");
+    for _ in 0..300 {
+        desk.store.change(id, Change::Append("let x = \"a string\"; // and a comment\n"));
+    }
+    desk.draw();
+    desk.store.change(id, Change::Append("```\n"));
+    let coloured = |desk: &mut Desk| {
+        let buffer = desk.draw();
+        (0..400).filter(|&y| Theme::role_of(buffer[(3, y)].fg) == Some(Role::SynKeyword)).count()
+    };
+    assert_eq!(coloured(&mut desk), 0, "a frame does not wait");
+    assert!(woken.recv_timeout(std::time::Duration::from_secs(120)).is_ok());
+    assert_eq!(coloured(&mut desk), 300);
+    assert_eq!(desk.cost().layouts, 0);
+}
+
+#[test]
 fn resize_lays_out_visible_blocks_only_and_keeps_the_line() {
     let mut desk = Desk::new(Filter::ANSWER, 80, 20);
     for i in 0..300 {
@@ -196,7 +239,7 @@ fn ten_megabytes_never_stand_in_memory_as_rows() {
     let mut desk = Desk::new(Filter::ANSWER, 80, 40);
     desk.answer(&paragraphs(0..600_000));
     desk.draw();
-    desk.with(|view, store, look| view.top(store, look));
+    desk.with(View::top);
     assert_eq!(desk.lines()[0], "paragraph 0");
     for _ in 0..200 {
         desk.with(|view, store, look| view.page(Direction::Forward, store, look));
@@ -296,15 +339,15 @@ fn opening_an_entry_keeps_its_head_where_it_is_if_there_is_room() {
     desk.scroll(-26);
     let head = |desk: &mut Desk, id: u64| desk.lines().iter().position(|line| line.contains(&format!("tool{id}")));
     let (before, at) = (desk.lines(), head(&mut desk, 1).unwrap());
-    assert!(desk.with(|view, store, look| view.toggle(store, look)));
+    assert!(desk.with(View::toggle));
     assert!(desk.view.is_open(&desk.store));
     assert_eq!(head(&mut desk, 1), Some(at), "{:#?}", desk.lines());
     assert!(desk.lines().iter().any(|line| line.contains("result 3")), "{:#?}", desk.lines());
-    assert!(desk.with(|view, store, look| view.toggle(store, look)));
+    assert!(desk.with(View::toggle));
     assert_eq!(desk.lines(), before);
     desk.view.bottom();
     desk.scroll(-6);
-    assert!(desk.with(|view, store, look| view.toggle(store, look)));
+    assert!(desk.with(View::toggle));
     assert_eq!(head(&mut desk, 7), Some(0), "a long one needs all the room: {:#?}", desk.lines());
 }
 
@@ -313,16 +356,16 @@ fn selected_rows_are_copied_as_their_source() {
     let mut desk = Desk::new(Filter::ANSWER, 40, 20);
     desk.answer("# Title\n\nSome **bold** text that is long enough to be wrapped in a narrow pane.\n\n- one\n- two\n");
     desk.draw();
-    desk.with(|view, store, look| view.top(store, look));
+    desk.with(View::top);
     desk.scroll(2);
-    desk.with(|view, store, look| view.toggle_selection(store, look));
+    desk.with(View::toggle_selection);
     desk.scroll(4);
-    let copied = desk.with(|view, store, look| view.copy_text(store, look));
+    let copied = desk.with(View::copy_text);
     assert_eq!(copied, "Some **bold** text that is long enough to be wrapped in a narrow pane.\n\n- one\n- two");
     let buffer = desk.draw();
-    assert_eq!(Theme::role_of(buffer[(2, 3)].bg), Some(Role::Selection));
+    assert_eq!(Theme::role_of(buffer[(2, 3)].fg), Some(Role::Selection));
     assert!(desk.view.end_selection());
-    let whole = desk.with(|view, store, look| view.copy_text(store, look));
+    let whole = desk.with(View::copy_text);
     assert!(whole.starts_with("# Title\n\nSome **bold**"));
 }
 
@@ -333,10 +376,10 @@ fn a_selection_over_entries_tells_them_apart() {
     tool(&mut desk, 1, 1, "result");
     desk.answer("answer");
     desk.draw();
-    desk.with(|view, store, look| view.top(store, look));
-    desk.with(|view, store, look| view.toggle_selection(store, look));
+    desk.with(View::top);
+    desk.with(View::toggle_selection);
     desk.scroll(30);
-    let copied = desk.with(|view, store, look| view.copy_text(store, look));
+    let copied = desk.with(View::copy_text);
     assert!(copied.starts_with("question\n\n✓ s:tool1"), "{copied:?}");
     assert!(copied.ends_with("→ result\n\nanswer"), "{copied:?}");
 }
@@ -345,7 +388,8 @@ fn a_selection_over_entries_tells_them_apart() {
 fn search_finds_folded_text_and_opens_it() {
     let mut desk = Desk::new(Filter::TIMELINE, 40, 10);
     desk.answer("a needle here");
-    let hidden: String = (0..50).map(|i| if i == 33 { "NEEDLE 33\n".to_owned() } else { format!("hay {i}\n") }).collect();
+    let hidden: String =
+        (0..50).map(|i| if i == 33 { "NEEDLE 33\n".to_owned() } else { format!("hay {i}\n") }).collect();
     tool(&mut desk, 1, 1, &hidden);
     desk.answer(&paragraphs(0..30));
     desk.draw();
@@ -357,7 +401,7 @@ fn search_finds_folded_text_and_opens_it() {
     let buffer = desk.draw();
     let lines = desk.lines();
     let y = lines.iter().position(|line| line.contains("NEEDLE 33")).expect("opened and shown") as u16;
-    let roles: Vec<_> = (0..40).filter(|&x| Theme::role_of(buffer[(x, y)].bg) == Some(Role::MatchCurrent)).collect();
+    let roles: Vec<_> = (0..40).filter(|&x| Theme::role_of(buffer[(x, y)].fg) == Some(Role::MatchCurrent)).collect();
     assert_eq!(roles.len(), "needle".len());
     let found = desk.with(|view, store, look| view.search("NEEDLE", store, look));
     assert_eq!(found.total, 1, "upper case is meant");
@@ -372,7 +416,7 @@ fn a_match_torn_by_wrapping_is_marked_in_both_rows() {
     desk.draw();
     desk.with(|view, store, look| view.search("beta gamma", store, look));
     let buffer = desk.draw();
-    let marked = |y| (0..14).filter(|&x| Theme::role_of(buffer[(x, y)].bg) == Some(Role::MatchCurrent)).count();
+    let marked = |y| (0..14).filter(|&x| Theme::role_of(buffer[(x, y)].fg) == Some(Role::MatchCurrent)).count();
     assert_eq!((marked(0), marked(1)), (4, 5));
 }
 
@@ -388,7 +432,7 @@ fn the_scrollbar_is_exact_at_both_ends() {
     desk.draw();
     let end = desk.drawn.scroll;
     assert!(end.above > 0.95 && (end.above + end.inside - 1.0).abs() < 1e-6, "{end:?}");
-    desk.with(|view, store, look| view.top(store, look));
+    desk.with(View::top);
     desk.draw();
     assert!(desk.drawn.scroll.above == 0.0 && desk.drawn.scroll.inside < 0.05);
 }
@@ -451,7 +495,7 @@ fn output_of_a_running_call_is_bounded() {
     desk.store.change(slot, Change::Tool(ToolChange::Started { at: desk.now }));
     desk.draw();
     assert!(desk.drawn.ticks);
-    desk.with(|view, store, look| view.toggle(store, look));
+    desk.with(View::toggle);
     for i in 0..30_000 {
         desk.store.change(slot, Change::Tool(ToolChange::Output(&format!("line {i}\n"))));
         if i % 500 == 0 {
@@ -460,7 +504,13 @@ fn output_of_a_running_call_is_bounded() {
     }
     assert_eq!(desk.lines().last().map(String::as_str), Some("  line 29999"));
     assert!(!desk.drawn.ticks, "what ticks is not in sight");
-    let outcome = ToolOutcome::Done { content: vec![Content::text("all")], is_error: false, for_model: None, spilled: None, millis: 5 };
+    let outcome = ToolOutcome::Done {
+        content: vec![Content::text("all")],
+        is_error: false,
+        for_model: None,
+        spilled: None,
+        millis: 5,
+    };
     desk.store.change(slot, Change::Tool(ToolChange::Finished { outcome, at: None }));
     assert!(desk.lines().iter().any(|line| line.contains("→ all")));
     assert!(!desk.drawn.ticks);
@@ -472,19 +522,29 @@ fn a_hostile_name_or_result_draws_no_control() {
     let evil = "\u{1b}[31m\u{202e}x\u{200b}\u{7}\r\n\u{9b}2J";
     desk.store.push(Place::default(), Cell::user(UserInput::text(evil)));
     let slot = desk.store.push(Place::default(), Cell::tool(CallId(1)));
-    let call = Box::new(ToolCall { tool: None, asked: evil.into(), ..*call(1, "x", json!({ evil: evil, "b": [evil] })) });
+    let call =
+        Box::new(ToolCall { tool: None, asked: evil.into(), ..*call(1, "x", json!({ evil: evil, "b": [evil] })) });
     desk.store.change(slot, Change::Tool(ToolChange::Proposed { call, spec: None }));
     desk.store.change(slot, Change::Tool(ToolChange::Started { at: desk.now }));
     desk.store.change(slot, Change::Tool(ToolChange::Output(evil)));
-    desk.store.change(slot, Change::Tool(ToolChange::Progress(Progress { message: Some(evil.into()), ..Progress::default() })));
+    desk.store.change(
+        slot,
+        Change::Tool(ToolChange::Progress(Progress { message: Some(evil.into()), ..Progress::default() })),
+    );
     desk.answer(&format!("# {evil}\n\n`{evil}` [{evil}](http://{evil})\n\n```{evil}\n{evil}\n```\n"));
     for _ in 0..2 {
         let buffer = desk.draw();
         for cell in &buffer.content {
-            assert!(cell.symbol().chars().all(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')), "{:?}", cell.symbol());
+            assert!(
+                cell.symbol()
+                    .chars()
+                    .all(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')),
+                "{:?}",
+                cell.symbol()
+            );
         }
         desk.scroll(-12);
-        desk.with(|view, store, look| view.toggle(store, look));
+        desk.with(View::toggle);
     }
     for line in plain(&desk.store, &desk.strings) {
         assert!(line.chars().all(|c| !c.is_control()), "{line:?}");
@@ -539,10 +599,10 @@ fn perform(desk: &mut Desk, texts: &mut Vec<SlotId>, act: Act) {
         Act::Push(_) => texts.push(desk.store.push(Place::default(), Cell::answer())),
         Act::Scroll(rows) => desk.scroll(rows),
         Act::Page(back) => desk.with(|view, store, look| view.page(way(back), store, look)),
-        Act::Ends(true) => desk.with(|view, store, look| view.top(store, look)),
+        Act::Ends(true) => desk.with(View::top),
         Act::Ends(false) => desk.view.bottom(),
-        Act::Toggle => drop(desk.with(|view, store, look| view.toggle(store, look))),
-        Act::Select => desk.with(|view, store, look| view.toggle_selection(store, look)),
+        Act::Toggle => drop(desk.with(View::toggle)),
+        Act::Select => desk.with(View::toggle_selection),
         Act::Step(back) => desk.with(|view, store, look| view.step(way(back), store, look)),
         Act::Resize(width, height) => desk.area = Rect::new(0, 0, width, height),
         Act::Search(query) => drop(desk.with(|view, store, look| view.search(&query, store, look))),
@@ -561,7 +621,7 @@ proptest! {
         for act in acts {
             perform(&mut desk, &mut texts, act);
             desk.draw();
-            let _ = desk.with(|view, store, look| view.copy_text(store, look));
+            let _ = desk.with(View::copy_text);
         }
         desk.view.end_selection();
         desk.with(|view, store, look| view.search("", store, look));
@@ -573,47 +633,5 @@ proptest! {
         desk.view = View::new(Filter::TIMELINE);
         desk.view.set_folds(folds);
         prop_assert_eq!(desk.lines(), used);
-    }
-}
-
-#[test]
-#[ignore = "prints times; the guards count instead"]
-fn times() {
-    for count in [50, 1000] {
-        let mut desk = Desk::new(Filter::ANSWER, 120, 40);
-        let text = format!("# Answer\n\n{}\n\n- item **one**\n- item two\n\n```rust\nfn main() {{}}\n```\n", "Some words of prose, `code` and *emphasis*. ".repeat(24));
-        for _ in 0..count {
-            desk.answer(&text);
-        }
-        desk.draw();
-        let start = Instant::now();
-        for _ in 0..100 {
-            desk.draw();
-        }
-        println!("{count} answers: a frame {:?}", start.elapsed() / 100);
-        let start = Instant::now();
-        for i in 0..100 {
-            desk.area.width = 60 + i;
-            desk.draw();
-        }
-        println!("{count} answers: a resize {:?}", start.elapsed() / 100);
-    }
-    for (what, piece) in [("paragraphs", "words of a paragraph that goes on and on. words of a paragraph that goes on.\n\n"), ("one line", "sixteen letters ")] {
-        let mut desk = Desk::new(Filter::ANSWER, 120, 40);
-        let id = desk.open_answer(&piece.repeat(128 * 1024 / piece.len()));
-        desk.draw();
-        let empty = {
-            let start = Instant::now();
-            for _ in 0..100 {
-                desk.draw();
-            }
-            start.elapsed() / 100
-        };
-        let start = Instant::now();
-        for _ in 0..1000 {
-            desk.store.change(id, Change::Append("sixteen letters "));
-            desk.draw();
-        }
-        println!("{what}: a delta to 128 KiB with its frame {:?}, of which the frame {empty:?}", start.elapsed() / 1000);
     }
 }

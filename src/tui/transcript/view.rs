@@ -158,9 +158,13 @@ impl View {
         self.drawn.extend(lines.iter().enumerate().map(|(y, line)| (area.y + y as u16, line.spot)));
         self.layouts.end(self.window.height);
         self.gauge.update(store, &self.entries);
-        let share = |spot: Spot| self.entries.get(spot.entry).map_or(0.0, |id| self.gauge.share(spot, *id, &self.layouts));
-        let above = if at_start { 0.0 } else { share(top) };
-        let end = if at_end { 1.0 } else { share(last).max(above) };
+        let share = |spot: Spot, offset: usize| {
+            let id = self.entries.get(spot.entry);
+            id.map_or(0.0, |id| self.gauge.share(spot, offset, *id, &self.layouts))
+        };
+        let source = |line: Option<&Line>| line.and_then(Line::row).map_or(0..0, |row| row.source.clone());
+        let above = if at_start { 0.0 } else { share(top, source(lines.first()).start) };
+        let end = if at_end { 1.0 } else { share(last, source(lines.last()).end).max(above) };
         Drawn {
             caret,
             ticks: lines.iter().any(|line| line.ticks),

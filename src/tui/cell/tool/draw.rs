@@ -2,23 +2,27 @@
 
 use super::arguments::{self, Argument};
 use super::{
-    ARGUMENTS, COMMAND, Ctx, DIFF, HEAD, NOTE, OUTPUT_TAIL, PROGRESS, RESULT, RESULTS, SUMMARY, Shown, Stage, Tool, WARNINGS,
+    ARGUMENTS, COMMAND, Ctx, DIFF, HEAD, NOTE, OUTPUT_TAIL, PROGRESS, RESULT, RESULTS, SUMMARY, Shown, Stage, Tool,
+    WARNINGS,
 };
 use crate::domain::policy::{Check, Preview, Verdict};
 use crate::domain::tool::{Origin, Progress};
 use crate::domain::{Phrase, ToolOutcome};
-use crate::tui::cell::{Fold, split_row};
 use crate::strings::Strings;
+use crate::tui::cell::{Fold, split_row};
 use crate::tui::text::Glyphs;
 use crate::tui::text::row::{Row, RowBuilder};
 use crate::tui::text::wrap::{Frame, Span, wrap};
 use crate::tui::text::{diff, measure, sanitize, width};
 use crate::tui::theme::{Paint, Role};
 use ratatui::style::Modifier;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Lines of a running call's output that a folded call shows.
 const TAIL_LINES: usize = 4;
+
+/// A running call is not said to run for less: milliseconds would only flicker.
+const AT_LEAST: Duration = Duration::from_millis(100);
 
 pub(super) fn rows(tool: &Tool, key: u16, chunk: usize, shown: Shown, ctx: &Ctx<'_>) -> Vec<Row> {
     match key {
@@ -72,7 +76,8 @@ pub(super) fn state(
             let time = now.saturating_duration_since(started);
             // Four turns a second are enough to see that it lives.
             let turn = (time.as_millis() / 250) as usize % glyphs.spinner.len();
-            let words = format!("{}{}{}", said("cell.running"), glyphs.dot, measure::elapsed(time, strings));
+            let words =
+                format!("{}{}{}", said("cell.running"), glyphs.dot, measure::elapsed(time.max(AT_LEAST), strings));
             (glyphs.spinner[turn], Role::Running, words)
         }
         Stage::Suspended => (glyphs.paused, Role::Waiting, said("cell.suspended")),
@@ -111,9 +116,16 @@ fn head(tool: &Tool, ctx: &Ctx<'_>) -> Row {
     }
     let mut builder = RowBuilder::default();
     builder.push(sign, role).pad_to(2.max(width::of(sign) + 1));
-    let quiet = role == Role::Good || tool.outcome().is_some_and(|outcome| matches!(outcome, ToolOutcome::SameAs { .. }));
-    let words_role = if quiet { Role::Dim } else { role };
     let name = sanitize::line(&tool.name).into_owned();
+    // In a narrow pane the name matters more: of "running · 12 s" the last part stays.
+    let narrow = builder.width() + width::of(&name) + width::of(&words) + 1 > ctx.width;
+    let words = match words.rsplit_once(glyphs.dot) {
+        Some((_, last)) if narrow => last.to_owned(),
+        _ => words,
+    };
+    let quiet =
+        role == Role::Good || tool.outcome().is_some_and(|outcome| matches!(outcome, ToolOutcome::SameAs { .. }));
+    let words_role = if quiet { Role::Dim } else { role };
     let paint = Role::Tool.with(Modifier::BOLD);
     split_row(builder, (&name, paint), (&sanitize::line(&words), Paint::from(words_role)), glyphs.more, ctx.width)
 }
@@ -126,7 +138,7 @@ fn summary(tool: &Tool, ctx: &Ctx<'_>) -> Vec<Row> {
         let room = ctx.width.saturating_sub(16).max(8).min(ctx.width);
         builder.push_cut(&sanitize::line(&diff.path), room, glyphs.more, Role::Value);
         let counts = [(format!("+{}", diff.added), Role::Added), (format!("-{}", diff.removed), Role::Removed)];
-        for (text, role) in counts {
+        for (text, role) in counts.into_iter().filter(|(text, _)| &text[1..] != "0") {
             let left = ctx.width.saturating_sub(builder.width() + 2);
             builder.push(if builder.width() < ctx.width { " " } else { "" }, Role::Text);
             builder.push_cut(&text, left, "", role);
@@ -179,7 +191,11 @@ fn result_line(tool: &Tool, shown: Shown, ctx: &Ctx<'_>) -> Vec<Row> {
             None if piece.flow == crate::tui::text::blocks::Flow::Json => {
                 piece.text.lines().take(40).map(str::trim).collect::<Vec<_>>().join(" ")
             }
-            None => piece.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
+            // A first line alone is often a title: what fits of the next ones stands behind it.
+            None => {
+                let lines = piece.text.lines().map(str::trim).filter(|line| !line.is_empty());
+                lines.take(8).collect::<Vec<_>>().join(glyphs.dot)
+            }
         },
     };
     let lines: usize = tool.pieces().iter().map(|piece| piece.text.lines().count().max(1)).sum();
@@ -222,7 +238,11 @@ fn progress_row(progress: &Progress, ctx: &Ctx<'_>) -> Row {
 }
 
 fn warnings(check: &Check, ctx: &Ctx<'_>) -> Vec<Row> {
-    check.warnings.iter().flat_map(|warning| phrase(ctx.signs().glyphs().warning, warning, Role::Warning, ctx)).collect()
+    check
+        .warnings
+        .iter()
+        .flat_map(|warning| phrase(ctx.signs().glyphs().warning, warning, Role::Warning, ctx))
+        .collect()
 }
 
 /// What was found out before it ran.
@@ -238,7 +258,11 @@ fn note(tool: &Tool, ctx: &Ctx<'_>) -> Vec<Row> {
             rows.extend(phrase(glyphs.bad, &Phrase::literal(text), Role::Bad, ctx));
         }
         if let Preview::Diff(diff) = &check.preview {
-            let new = if diff.exists { String::new() } else { format!("{}{}", glyphs.dot, ctx.look.strings.get("cell.new_file")) };
+            let new = if diff.exists {
+                String::new()
+            } else {
+                format!("{}{}", glyphs.dot, ctx.look.strings.get("cell.new_file"))
+            };
             rows.extend(lines_of(&format!("{}{new}", diff.path), Role::Value, ctx.width));
         }
     }

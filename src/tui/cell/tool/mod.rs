@@ -12,8 +12,8 @@ use crate::domain::tool::{Origin, Progress};
 use crate::domain::{CallId, ServerName, ToolCall, ToolOutcome, ToolSpec};
 use crate::strings::Strings;
 use crate::tui::text::blocks::{Flow, Growth};
-use crate::tui::text::{Signs, diff};
 use crate::tui::text::row::Row;
+use crate::tui::text::{Signs, diff};
 use crate::tui::theme::Role;
 use arguments::Argument;
 use results::Piece;
@@ -252,6 +252,8 @@ impl Tool {
             (_, Some(started), Some(at)) => Some(at.saturating_duration_since(started)),
             _ => None,
         };
+        // Nothing to tell: it says *done* instead.
+        self.took = self.took.filter(|took| took.as_millis() > 0);
         let pieces = results::read(&mut outcome);
         // What it printed is part of what it answers, unless it never came to answer.
         if !pieces.is_empty() && matches!(outcome, ToolOutcome::Done { .. }) {
@@ -333,7 +335,8 @@ impl Tool {
                 out.push(Part::rows(key, if argument.is_short() { &argument.value } else { "" }).inset(2));
             }
             if !argument.is_short() {
-                let body = Body::Text { flow: argument.flow, base: Role::Value, growth: Growth::Whole, edition: self.edition };
+                let body =
+                    Body::Text { flow: argument.flow, base: Role::Value, growth: Growth::Whole, edition: self.edition };
                 out.push(Part { body, ..Part::rows(key + 1, &argument.value).inset(4) });
             }
         }
@@ -376,12 +379,12 @@ impl Tool {
         format!("{sign} {} ({words})", self.name)
     }
 
-    pub(super) fn copy_text(&self) -> String {
-        format!("{}{}", self.name, self.body_text())
+    pub(super) fn copy_text(&self, strings: &Strings) -> String {
+        format!("{}{}", self.name, self.body_text(strings))
     }
 
     /// Its arguments and what it answered.
-    pub(super) fn body_text(&self) -> String {
+    pub(super) fn body_text(&self, strings: &Strings) -> String {
         let mut out = String::new();
         for argument in &self.arguments {
             out.push('\n');
@@ -391,10 +394,17 @@ impl Tool {
             }
             out.push_str(&argument.value);
         }
-        let texts = self.pieces().iter().map(|piece| piece.text.as_str()).chain([self.output.text.as_str()]);
-        for text in texts.filter(|text| !text.is_empty()) {
+        for piece in self.pieces() {
             out.push_str("\n\n");
-            out.push_str(text);
+            if let Some(label) = &piece.label {
+                out.push_str(&label.text(strings, Signs::Symbols.glyphs().dot));
+                out.push('\n');
+            }
+            out.push_str(&piece.text);
+        }
+        if !self.output.text.is_empty() {
+            out.push_str("\n\n");
+            out.push_str(&self.output.text);
         }
         out
     }

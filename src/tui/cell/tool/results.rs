@@ -53,7 +53,8 @@ pub(super) fn read(outcome: &mut ToolOutcome) -> Vec<Piece> {
             for block in std::mem::take(content) {
                 let piece = piece(block);
                 // A server that gives structured content gives the same as text.
-                let said = piece.flow == Flow::Json && pieces.iter().any(|p| p.flow == Flow::Json && p.text == piece.text);
+                let said =
+                    piece.flow == Flow::Json && pieces.iter().any(|p| p.flow == Flow::Json && p.text == piece.text);
                 if !said && (piece.label.is_some() || !piece.text.is_empty()) {
                     pieces.push(piece);
                 }

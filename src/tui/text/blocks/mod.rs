@@ -70,6 +70,8 @@ pub struct Blocks {
     list: Vec<Block>,
     fences: Vec<Fence>,
     definitions: Definitions,
+    /// Blocks smaller than this are sealed together.
+    group: usize,
     /// Up to here all is sealed.
     sealed: usize,
     /// How the open block begins.
@@ -98,7 +100,7 @@ struct Opening {
 impl Blocks {
     /// An empty index of a text with this flow.
     pub fn new(flow: Flow) -> Self {
-        Self { flow, ..Self::default() }
+        Self { flow, group: scan::GROUP, ..Self::default() }
     }
 
     /// Takes in what the text has become: the same with more at its end. Answers the first sealed block whose rows no longer hold, if there is one: a
@@ -111,8 +113,8 @@ impl Blocks {
         // Cut where the rows of one width ended: found anew now that the text is whole, so that any width shows whole paragraphs.
         let recut = growth == Growth::Whole && self.cut_at_rows && text.len() <= RECUT;
         if recut {
-            let (parses, forced) = (self.parses, 0);
-            *self = Self { flow: self.flow, parses, forced, ..Self::default() };
+            let parses = self.parses;
+            *self = Self { parses, group: self.group, ..Self::new(self.flow) };
         }
         self.len = text.len();
         self.growth = Some(growth);

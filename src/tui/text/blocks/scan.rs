@@ -15,6 +15,16 @@ const PARAGRAPH: usize = 4 * 1024;
 /// Any other block, and a line, is cut when it is longer than this.
 const LONGEST: usize = 16 * 1024;
 
+/// Blocks smaller than this, in bytes, are sealed together: an index entry costs what a few words do.
+pub(super) const GROUP: usize = 256;
+
+/// Whether small blocks at the end wait for others to be sealed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    Small,
+    Nothing,
+}
+
 /// A top-level block in a window.
 struct Found {
     /// What belongs to it begins here: with the first block go the blank lines and definitions before it.
@@ -79,14 +89,19 @@ impl Blocks {
         let found = self.top_level(text, start..end);
         let all = last && (whole || found.last().is_some_and(|block| is_settled(block, &text[..end])));
         let finals = if all { found.len() } else { found.len().saturating_sub(1) };
-        for (i, block) in found.iter().enumerate().take(finals) {
-            self.seal_found(text, block, found.get(i + 1).map_or(end, |next| next.start));
+        let open = found.get(finals);
+        let hold =
+            if (whole && last) || open.is_some_and(|open| open.fence.is_some()) { Hold::Nothing } else { Hold::Small };
+        let from = self.seal_finals(text, &found, finals, open.map_or(end, |open| open.start), hold);
+        if let Some(held) = found.get(from) {
+            self.open.form = held.form;
         }
-        let Some(open) = found.get(finals) else {
+        let Some(open) = open else {
             // All is final, or there is nothing but blank lines and definitions.
             if self.sealed < end && (whole || !last) {
                 self.seal_to(end, Form::Parse, Class::Paragraph);
             }
+            self.open.class = found.last().map(|block| block.class);
             self.seen = end;
             return !last;
         };
@@ -94,10 +109,30 @@ impl Blocks {
             self.begin_fence(text, open.line, language.clone());
             return true;
         }
-        self.open = Opening { form: open.form, class: Some(open.class), line: open.line, ..self.open };
+        self.open = Opening { class: Some(open.class), line: open.line, ..self.open };
         self.seen = if last { end } else { 0 };
         let cut = self.cut(text, end);
-        cut || (!last && finals > 0)
+        cut || (!last && self.sealed > start)
+    }
+
+    /// Seals blocks that are final, small ones together. Answers the first that is not sealed.
+    fn seal_finals(&mut self, text: &str, found: &[Found], finals: usize, end: usize, hold: Hold) -> usize {
+        let mut from = 0;
+        for i in 0..finals {
+            let block_end = if i + 1 < finals { found[i + 1].start } else { end };
+            if let Some(language) = &found[i].fence {
+                if from < i {
+                    self.seal_to(found[i].start, found[from].form, found[i - 1].class);
+                }
+                self.begin_fence(text, found[i].line, language.clone());
+                self.seal_fence(text, block_end);
+                from = i + 1;
+            } else if block_end - self.sealed >= self.group || (hold == Hold::Nothing && i + 1 == finals) {
+                self.seal_to(block_end, found[from].form, found[i].class);
+                from = i + 1;
+            }
+        }
+        from
     }
 
     /// The top-level blocks of a window. Items of a list count as such.
@@ -159,15 +194,6 @@ impl Blocks {
             first.start = range.start;
         }
         found
-    }
-
-    fn seal_found(&mut self, text: &str, block: &Found, end: usize) {
-        if let Some(language) = &block.fence {
-            self.begin_fence(text, block.line, language.clone());
-            self.seal_fence(text, end);
-        } else {
-            self.seal_to(end, block.form, block.class);
-        }
     }
 
     /// Seals from the last border to `end`.

@@ -31,8 +31,8 @@ fn covers(blocks: &Blocks, text: &str) {
 }
 
 /// Feeds a text in pieces, looking at it after each.
-fn stream(text: &str, flow: Flow, cuts: &[usize]) -> Blocks {
-    let mut blocks = Blocks::new(flow);
+fn stream(text: &str, flow: Flow, cuts: &[usize], group: usize) -> Blocks {
+    let mut blocks = Blocks { group, ..Blocks::new(flow) };
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).collect();
     cuts.sort_unstable();
     let mut sealed: Vec<Range<usize>> = Vec::new();
@@ -59,7 +59,14 @@ fn whole(text: &str, width: u16) -> Vec<Row> {
 }
 
 fn same(text: &str, cuts: &[usize], width: u16) {
-    let blocks = stream(text, Flow::Markdown, cuts);
+    // Sealed one by one, a few at a time, and nearly all at once.
+    for group in [1, 24, scan::GROUP] {
+        same_in_groups(text, cuts, width, group);
+    }
+}
+
+fn same_in_groups(text: &str, cuts: &[usize], width: u16, group: usize) {
+    let blocks = stream(text, Flow::Markdown, cuts, group);
     assert_eq!(blocks.forced(), 0);
     let (ours, theirs) = (all_rows(&blocks, text, width), whole(text, width));
     let differs = (0..ours.len().max(theirs.len())).find(|&i| ours.get(i) != theirs.get(i));
@@ -70,14 +77,16 @@ fn same(text: &str, cuts: &[usize], width: u16) {
 }
 
 #[test]
-fn blocks_are_sealed_one_by_one() {
+fn what_is_final_is_sealed_and_small_blocks_together() {
+    let long = "word ".repeat(60);
     let mut blocks = Blocks::new(Flow::Markdown);
-    blocks.update("# One\n\npara\n", Growth::Open);
-    assert_eq!((blocks.count(), blocks.range(0)), (2, 0..7));
-    blocks.update("# One\n\npara\nmore\n\n- a\n- b\n- c", Growth::Open);
-    assert_eq!(blocks.count(), 4);
-    blocks.update("# One\n\npara\nmore\n\n- a\n- b\n- c", Growth::Whole);
-    assert_eq!(blocks.count(), 5);
+    blocks.update("# One\n\npara\n\n- a\n- b\n", Growth::Open);
+    assert_eq!((blocks.count(), blocks.range(0)), (1, 0..21));
+    let text = format!("# One\n\npara\n\n- a\n- b\n\n{long}\n\nopen\n");
+    blocks.update(&text, Growth::Open);
+    assert_eq!((blocks.count(), blocks.range(0)), (2, 0..text.len() - 5));
+    blocks.update(&text, Growth::Whole);
+    assert_eq!((blocks.count(), blocks.forced()), (2, 0));
 }
 
 #[test]
@@ -141,7 +150,7 @@ fn text_without_line_ends_is_cut() {
 fn rows_of_a_long_table_keep_their_head() {
     let rows: String = (0..2000).map(|i| format!("| {i} | value {i} |\n")).collect();
     let text = format!("| n | v |\n|---|---|\n{rows}\nafter\n");
-    let blocks = stream(&text, Flow::Markdown, &(0..text.len()).step_by(333).collect::<Vec<_>>());
+    let blocks = stream(&text, Flow::Markdown, &(0..text.len()).step_by(333).collect::<Vec<_>>(), scan::GROUP);
     assert!(blocks.forced() > 0);
     let rows = texts(&all_rows(&blocks, &text, 40));
     assert_eq!(rows.len(), 2000 + 2 + 2, "head, line, rows, gap, paragraph");
@@ -183,7 +192,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn sealed_is_whole(lines in proptest::collection::vec(line(), 0..14), cuts in proptest::collection::vec(any::<usize>(), 0..8), width in 8_u16..40) {
@@ -194,7 +203,7 @@ proptest! {
     #[test]
     fn plain_lines_join_to_the_text(lines in proptest::collection::vec("[a-c 天气\t]{0,30}", 0..200), cuts in proptest::collection::vec(any::<usize>(), 0..8), width in 4_u16..40) {
         let text = lines.join("\n");
-        let blocks = stream(&text, Flow::Plain, &cuts);
+        let blocks = stream(&text, Flow::Plain, &cuts, scan::GROUP);
         let rows = all_rows(&blocks, &text, width);
         let mut at = 0;
         for row in &rows {

@@ -187,6 +187,12 @@ impl<'s, 'd> Painter<'s, 'd> {
                 }
             }
             Tag::TableCell => self.line.clear(),
+            inline => self.start_inline(inline, range),
+        }
+    }
+
+    fn start_inline(&mut self, tag: Tag<'d>, range: &Range<usize>) {
+        match tag {
             Tag::Emphasis => self.emphasis.push(Modifier::ITALIC),
             Tag::Strong => self.emphasis.push(Modifier::BOLD),
             Tag::Strikethrough => self.emphasis.push(Modifier::CROSSED_OUT),

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn rows(text: &str, width: u16) -> Vec<String> {
