@@ -77,7 +77,12 @@ pub struct Reply {
     /// Before which piece what must be open.
     gates: Vec<(usize, Gate)>,
     end: End,
+    /// Where it is noted when each piece goes out.
+    times: Option<Times>,
 }
+
+/// When the pieces of a reply went out, as far as they did.
+pub type Times = Arc<Mutex<Vec<Instant>>>;
 
 /// Something that a test opens when it has seen what it wanted to see. Clones are the same gate.
 #[derive(Debug, Clone, Default)]
@@ -93,7 +98,7 @@ impl Gate {
 impl Reply {
     fn new(content_type: &str, pieces: Vec<(Duration, Vec<u8>)>) -> Self {
         let headers = vec![("content-type".into(), content_type.into())];
-        Self { status: 200, headers, pieces, gates: Vec::new(), end: End::Whole }
+        Self { status: 200, headers, pieces, gates: Vec::new(), end: End::Whole, times: None }
     }
 
     /// The same, but its piece of this number, from 0, and those behind it wait for the gate. Their delays count from its opening.
@@ -158,6 +163,12 @@ impl Reply {
     /// The same, with another status.
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = status;
+        self
+    }
+
+    /// The same; when each piece goes out is noted here.
+    pub fn noting(mut self, times: &Times) -> Self {
+        self.times = Some(Arc::clone(times));
         self
     }
 
@@ -500,6 +511,9 @@ async fn answer(writer: &mut OwnedWriteHalf, reply: &Reply) -> Option<()> {
         let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
         chunk.extend_from_slice(bytes);
         chunk.extend_from_slice(b"\r\n");
+        if let Some(times) = &reply.times {
+            times.lock().expect("not poisoned").push(Instant::now());
+        }
         writer.write_all(&chunk).await.ok()?;
     }
     match reply.end {

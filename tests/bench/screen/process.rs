@@ -1,0 +1,35 @@
+//! What the system says about a process: memory, time, wake-ups.
+
+/// Resident memory, in KiB: now, and the most so far.
+pub fn memory(pid: u32) -> (u64, u64) {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    (field(&status, "VmRSS:"), field(&status, "VmHWM:"))
+}
+
+fn field(status: &str, name: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Seconds that its threads have run, in the system too (`utime + stime`).
+pub fn cpu(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    // Fields 14 and 15 (proc(5)); two stand before the parenthesis.
+    let ticks: u64 = fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+}
+
+/// How often its threads went to sleep by themselves: an idle program's figure does not rise.
+pub fn wakes(pid: u32) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let status = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
+    status.map(|status| field(&status, "voluntary_ctxt_switches:")).sum()
+}
+
+/// Its children.
+pub fn children(pid: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
+}
