@@ -97,15 +97,8 @@ fn prepare(chat: Chat, env: Env) -> Result<Prepared, Phrase> {
     let config = Arc::new(config);
     let (models, problems) = Models::new(Arc::clone(&config), Arc::clone(&env), redactor.clone());
     notices.extend(problems);
-    let model = match config.model.as_deref().map(|name| models.open(name)).transpose() {
-        Ok(model) => model,
-        // Asked for by hand it must be one. In a file it must not keep the program from starting: the welcome offers others.
-        Err(problem) if chat.model.is_some() || env.filled("MCPANE_MODEL").is_some() => return Err(problem),
-        Err(problem) => {
-            notices.push(Notice::error(problem));
-            None
-        }
-    };
+    let named = chat.model.is_some() || env.filled("MCPANE_MODEL").is_some();
+    let model = open(&config, &models, if named { Named::ByHand } else { Named::InFile }, &mut notices)?;
     let sessions = dirs.sessions().join(project_key(&project));
     let resumed = if chat.resume { resume(&sessions, &redactor, &mut notices)? } else { None };
     let live = Live {
@@ -137,6 +130,31 @@ fn prepare(chat: Chat, env: Env) -> Result<Prepared, Phrase> {
         sessions,
         watched,
     })
+}
+
+/// Where the model is named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// On the command line or in the environment.
+    ByHand,
+    /// In a file.
+    InFile,
+}
+
+/// The model that is named. Asked for by hand it must be one; in a file it must not keep the program from starting: the welcome offers others.
+fn open(
+    config: &Config,
+    models: &Models,
+    named: Named,
+    notices: &mut Vec<Notice>,
+) -> Result<Option<Arc<dyn Provider>>, Phrase> {
+    match config.model.as_deref().map(|name| models.open(name)).transpose() {
+        Err(problem) if named == Named::InFile => {
+            notices.push(Notice::error(problem));
+            Ok(None)
+        }
+        opened => opened,
+    }
 }
 
 fn project(cwd: Option<&Path>) -> Result<PathBuf, Phrase> {

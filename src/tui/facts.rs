@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn only_paths_below_home_are_shortened() {
         let facts = Facts { home: "/home/u/".into(), ..Facts::default() };
-        let said = |file: &str| facts.from_home(Notice::info(Phrase::new("x").with("file", file))).text.args[0].1.clone();
+        let said =
+            |file: &str| facts.from_home(Notice::info(Phrase::new("x").with("file", file))).text.args[0].1.clone();
         assert_eq!(said("/home/u/.mcp.json"), "~/.mcp.json");
         assert_eq!(said("/home/uta/.mcp.json"), "/home/uta/.mcp.json");
         assert_eq!(said("/etc/home/u/x"), "/etc/home/u/x");

@@ -24,6 +24,7 @@ pub mod input;
 pub mod keymap;
 pub mod layer;
 pub mod layout;
+pub mod leaving;
 pub mod look;
 pub mod msg;
 pub mod outbox;

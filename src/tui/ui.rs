@@ -17,6 +17,7 @@ use crate::tui::frame::{Motion, Painted};
 use crate::tui::keymap::Context;
 use crate::tui::layer::Layers;
 use crate::tui::layout::{self, Areas, Arrangement, Dock, Wishes};
+use crate::tui::leaving::Leaving;
 use crate::tui::msg::{Msg, Presence};
 use crate::tui::outcome::{Effect, Manner, Outcome};
 use crate::tui::pane::composer::{Composer, Wish};
@@ -33,10 +34,7 @@ use crate::tui::{hints, layer};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
-use std::time::{Duration, Instant};
-
-/// A second Ctrl-C within this time leaves.
-pub const QUIT_WINDOW: Duration = Duration::from_secs(2);
+use std::time::Instant;
 
 /// Whether the transcript is written to the normal screen on leaving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,8 +77,7 @@ pub struct Ui {
     keeper: DraftKeeper,
     size: Size,
     presence: Presence,
-    /// When Ctrl-C had nothing to do and asked for another.
-    armed: Option<Instant>,
+    leaving: Leaving,
     editing: Option<Editing>,
 }
 
@@ -104,7 +101,7 @@ impl Ui {
             keeper: DraftKeeper::default(),
             size,
             presence: Presence::Here,
-            armed: None,
+            leaving: Leaving::default(),
             editing: None,
         }
     }
@@ -270,6 +267,12 @@ impl Ui {
 
     fn key(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
         self.status.key(now);
+        let effects = self.pressed(key, now);
+        self.leaving.passed();
+        effects
+    }
+
+    fn pressed(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
         if self.arrangement() != Arrangement::TooSmall
             && let Some(effects) = self.covering_key(key, now)
         {
@@ -427,11 +430,9 @@ impl Ui {
 
     /// Ctrl-C with nothing left to do: the first asks, the second leaves.
     pub fn arm_or_quit(&mut self, now: Instant) -> Vec<Effect> {
-        let again = self.armed.is_some_and(|at| now.saturating_duration_since(at) < QUIT_WINDOW);
-        if again {
+        if self.leaving.press(now) {
             return vec![Effect::Quit];
         }
-        self.armed = Some(now);
         self.status.clear();
         vec![Effect::Notice(Notice::info(Phrase::new("pane.again_to_quit")))]
     }

@@ -140,7 +140,12 @@ impl Body {
                         at += 1;
                         let id = call["id"].as_str().unwrap();
                         assert!(ids.insert(id.to_owned()), "the id {id} twice: {}", whole());
-                        assert_eq!((role(at), messages[at]["tool_call_id"].as_str()), ("tool", Some(id)), "{}", whole());
+                        assert_eq!(
+                            (role(at), messages[at]["tool_call_id"].as_str()),
+                            ("tool", Some(id)),
+                            "{}",
+                            whole()
+                        );
                         assert!(!text_of(&messages[at]).trim().is_empty(), "an empty result: {}", whole());
                         let arguments = call["function"]["arguments"].as_str().unwrap();
                         assert!(serde_json::from_str::<Value>(arguments).unwrap().is_object(), "{arguments}");

@@ -88,8 +88,11 @@ async fn parallel_calls_wait_in_order_and_are_answered_in_any() {
 #[tokio::test(flavor = "multi_thread")]
 async fn allowed_asked_and_denied_in_one_reply() {
     let plan = plan().rule(Effect::Allow, "s:add").rule(Effect::Deny, "s:fault");
-    let calls =
-        [echo("c1", "asked"), ("c2", "s__add", json!({ "a": 1, "b": 2 })), ("c3", "s__fault", json!({ "kind": "die" }))];
+    let calls = [
+        echo("c1", "asked"),
+        ("c2", "s__add", json!({ "a": 1, "b": 2 })),
+        ("c3", "s__fault", json!({ "kind": "die" })),
+    ];
     let (rig, next) = after(plan, &calls, async |rig| {
         // The others do not wait for the one that asks.
         let (prompt, call) = rig.approval().await;
@@ -104,7 +107,10 @@ async fn allowed_asked_and_denied_in_one_reply() {
     assert!(next.result("c2").starts_with("3\n"), "{}", next.result("c2"));
     let denied = next.result("c3");
     assert!(denied.contains("Not allowed, and it will not be:") && denied.contains("s:fault"), "{denied}");
-    assert!(matches!(&rig.outcomes().iter().find(|(id, _)| *id == rig.calls()[2].id).unwrap().1, ToolOutcome::Rejected { reason: Some(_) }));
+    assert!(matches!(
+        &rig.outcomes().iter().find(|(id, _)| *id == rig.calls()[2].id).unwrap().1,
+        ToolOutcome::Rejected { reason: Some(_) }
+    ));
     rig.shut_down().await;
 }
 
@@ -224,7 +230,9 @@ async fn a_grant_covers_what_waits_and_what_comes() {
         assert_eq!((last.result("c2").as_str(), last.result("c4").as_str()), ("two", "three"));
         // It shows in the list of tools, and can be taken back.
         let granted = |event: &Event| match event {
-            Event::Tools { tools } => tools.iter().find(|tool| tool.id().to_string() == "s:echo").map(|tool| tool.grants.len()),
+            Event::Tools { tools } => {
+                tools.iter().find(|tool| tool.id().to_string() == "s:echo").map(|tool| tool.grants.len())
+            }
             _ => None,
         };
         assert_eq!(rig.seen.iter().rev().find_map(granted), Some(1));
@@ -367,7 +375,9 @@ async fn a_huge_result_is_cut_for_the_model_and_can_be_read_on() {
     let last = body(&server, 3).await;
     let cut = last.result("c1");
     assert!(cut.len() <= 24_000 && cut.starts_with("line 1\n") && cut.contains("line 20000"), "{} bytes", cut.len());
-    let ToolOutcome::Done { content, spilled: Some(file), .. } = &rig.outcomes()[0].1 else { panic!("{:?}", rig.outcomes()[0].0) };
+    let ToolOutcome::Done { content, spilled: Some(file), .. } = &rig.outcomes()[0].1 else {
+        panic!("{:?}", rig.outcomes()[0].0)
+    };
     assert_eq!(mcpane::domain::content::plain(content), lines, "the user sees it whole");
     assert_eq!(std::fs::read_to_string(file).unwrap(), lines);
     let from = last.arguments("c2")["start_line"].as_u64().unwrap();
@@ -402,11 +412,7 @@ async fn pictures_of_results_go_to_models_that_see() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_run_by_hand_is_never_seen_by_the_model() {
-    let server = ModelServer::start(vec![
-        calling(&[echo("c1", "the model's")]),
-        said("Done."),
-        said("Yes."),
-    ]);
+    let server = ModelServer::start(vec![calling(&[echo("c1", "the model's")]), said("Done."), said("Yes.")]);
     let mut rig = Rig::new(served(&server), plan());
     rig.offers("s:echo").await;
     let tool = ToolId::on(&"s".into(), "echo");
@@ -418,7 +424,9 @@ async fn a_tool_run_by_hand_is_never_seen_by_the_model() {
     assert_eq!(result_text(&rig.outcomes()[0].1), "by hand 1");
     rig.op(by_hand(json!({ "text": 7 }))).await;
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
-    assert!(matches!(&rig.outcomes()[1].1, ToolOutcome::Failed { message, may_have_run: false } if message.contains("text")));
+    assert!(
+        matches!(&rig.outcomes()[1].1, ToolOutcome::Failed { message, may_have_run: false } if message.contains("text"))
+    );
     rig.op(Op::RunTool { tool: ToolId::builtin("no_such_tool"), arguments: json!({}) }).await;
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
     // While a call of the model waits.

@@ -116,20 +116,26 @@ async fn allowed_edits_of_one_file_run_one_after_another() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_grant_for_writing_covers_the_directory_and_not_what_may_run_later() {
     let write = |id: &'static str, path: &str| (id, "write_to_file", json!({ "path": path, "content": "x\n" }));
-    let calls = [write("c1", "b.txt"), write("c2", "c/d.txt"), write("c3", ".git/hooks/pre-commit"), write("c4", "../out.txt")];
+    let calls =
+        [write("c1", "b.txt"), write("c2", "c/d.txt"), write("c3", ".git/hooks/pre-commit"), write("c4", "../out.txt")];
     let (_server, mut rig) = begin(&calls, Plan::default()).await;
     let mut waiting = Vec::new();
     for _ in 0..4 {
         waiting.push(rig.asked().await);
     }
     let warned = |n: usize, key: &str| waiting[n].1.check.warnings.iter().any(|warning| warning.key == key);
-    assert!(warned(2, "policy.writes_protected") && warned(3, "policy.writes_outside") && !warned(0, "policy.writes_outside"));
+    assert!(
+        warned(2, "policy.writes_protected")
+            && warned(3, "policy.writes_outside")
+            && !warned(0, "policy.writes_outside")
+    );
     rig.answer(waiting[0].0, Answer::Approve { scope: Scope::Session }).await;
     assert!(matches!(rig.closed(waiting[1].0).await, Closed::Withdrawn { .. }));
     rig.outcome(waiting[1].1.call.id).await;
     assert!(rig.work().join("c/d.txt").exists());
     for (prompt, _) in &waiting[2..] {
-        let closed = |event: &Event| matches!(event, Event::Prompt(PromptEvent::Closed { prompt: id, .. }) if id == prompt);
+        let closed =
+            |event: &Event| matches!(event, Event::Prompt(PromptEvent::Closed { prompt: id, .. }) if id == prompt);
         assert!(!rig.seen.iter().any(closed), "it still asks");
         rig.answer(*prompt, Answer::Reject { reason: None }).await;
     }
@@ -141,7 +147,10 @@ async fn a_grant_for_writing_covers_the_directory_and_not_what_may_run_later() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_read_and_written_is_told_with_the_next_task() {
     let server = ModelServer::start(vec![
-        calling(&[("c1", "read_file", json!({ "path": "a.txt" })), ("c2", "write_to_file", json!({ "path": "b.txt", "content": "b\n" }))]),
+        calling(&[
+            ("c1", "read_file", json!({ "path": "a.txt" })),
+            ("c2", "write_to_file", json!({ "path": "b.txt", "content": "b\n" })),
+        ]),
         said("Done."),
         said("Yes."),
     ]);
@@ -154,7 +163,10 @@ async fn what_was_read_and_written_is_told_with_the_next_task() {
     rig.submit("And?").await;
     rig.ended().await;
     let told = body(&server, 3).await.told();
-    assert!(told.contains("Read in this session: a.txt\n") && told.contains("Written in this session: b.txt\n"), "{told}");
+    assert!(
+        told.contains("Read in this session: a.txt\n") && told.contains("Written in this session: b.txt\n"),
+        "{told}"
+    );
     assert!(told.contains("Files here:\na.txt\nb.txt\n"), "{told}");
     rig.shut_down().await;
 }

@@ -266,7 +266,9 @@ async fn an_interrupt_while_a_server_asks_cancels_both() {
     })
     .await;
     rig.submit("Again").await;
-    let ended = |event: &Event| matches!(event, Event::Turn(mcpane::contract::TurnEvent::Ended { end: TurnEnd::Done, .. })).then_some(());
+    let ended = |event: &Event| {
+        matches!(event, Event::Turn(mcpane::contract::TurnEvent::Ended { end: TurnEnd::Done, .. })).then_some(())
+    };
     rig.until(ended).await;
     assert_eq!(body(&server, 2).await.roles(), "user assistant tool user");
     rig.shut_down().await;

@@ -48,7 +48,8 @@ pub fn offices(home: &Path) -> Vec<ServerEntry> {
         },
     });
     let city = json!({ "city": { "type": "string" }, "days": { "type": "integer" } });
-    let forecast = r#"{"city":"Oslo","forecast":[{"day":"Mon","high_c":3,"sky":"snow"},{"day":"Tue","high_c":5,"sky":"clear"}]}"#;
+    let forecast =
+        r#"{"city":"Oslo","forecast":[{"day":"Mon","high_c":3,"sky":"snow"},{"day":"Tue","high_c":5,"sky":"clear"}]}"#;
     let weather = json!({
         "tools": [{ "name": "get_forecast", "description": "Get the weather forecast for one city.", "inputSchema": object(city, "city") }],
         "results": { "get_forecast": [[{ "city": "Oslo", "days": 2 }, forecast], [{ "city": "Oslo", "days": 1 }, "Oslo: snow"], [{ "city": "Paris", "days": 1 }, "Paris: rain"]] },

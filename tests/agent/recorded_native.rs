@@ -112,24 +112,35 @@ async fn thirteen_identical_calls_run_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_cut_off_in_the_middle_of_a_call_runs_nothing() {
-    // The last call of the first is whole to look at, that of the second is not; the token limit ended both.
-    for name in ["qwen1.5b-host.loop-native.turn1", "qwen0.5b-host.b_tools_auto"] {
-        let server = ModelServer::start(vec![recorded(name), done("I cannot.")]);
-        let home = tempfile::tempdir().unwrap();
-        let plan = Plan::with(offices(home.path())).allow_all();
-        let mut rig = Rig::in_home(home, local(&server), plan, None);
-        rig.submit("Do something.").await;
-        assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
-        assert!(rig.ran().is_empty(), "{name}");
-        assert!(rig.outcomes().iter().all(|(_, outcome)| *outcome == ToolOutcome::Cancelled));
-        let abandoned = rig.seen.iter().any(|event| matches!(event, Event::Tool(ToolEvent::Abandoned { .. })));
-        assert!(abandoned, "the card of the half call goes");
-        let sent = bodies(&server);
-        assert_eq!(sent[1].roles(), "user", "nothing of the reply is in the history");
-        sent[1].assert_continues(&sent[0]);
-        insta::assert_snapshot!("native_cut_off", sent[1].shown());
-        rig.shut_down().await;
-    }
+    let server = ModelServer::start(vec![recorded("qwen0.5b-host.b_tools_auto"), done("I cannot.")]);
+    let home = tempfile::tempdir().unwrap();
+    let plan = Plan::with(offices(home.path())).allow_all();
+    let mut rig = Rig::in_home(home, local(&server), plan, None);
+    rig.submit("Do something.").await;
+    assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
+    assert!(rig.ran().is_empty());
+    assert!(rig.outcomes().iter().all(|(_, outcome)| *outcome == ToolOutcome::Cancelled));
+    let abandoned = rig.seen.iter().any(|event| matches!(event, Event::Tool(ToolEvent::Abandoned { .. })));
+    assert!(abandoned, "the card of the half call goes");
+    let sent = bodies(&server);
+    assert_eq!(sent[1].roles(), "user", "nothing of the reply is in the history");
+    sent[1].assert_continues(&sent[0]);
+    insta::assert_snapshot!("native_cut_off", sent[1].shown());
+    rig.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_that_ended_at_its_limit_after_whole_calls_runs_them() {
+    // Fourteen calls, the last twelve of them the same; the limit of tokens came after the brace of the last.
+    let server = ModelServer::start(vec![recorded("qwen1.5b-host.loop-native.turn1"), done("I see.")]);
+    let home = tempfile::tempdir().unwrap();
+    let plan = Plan::with(offices(home.path())).allow_all();
+    let mut rig = Rig::in_home(home, local(&server), plan, None);
+    rig.submit("Do something.").await;
+    assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
+    assert_eq!(rig.outcomes().len(), 14);
+    assert_eq!(rig.ran().len(), 2, "each that is not the same as one before it");
+    rig.shut_down().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,10 +188,17 @@ async fn an_answer_that_reached_the_limit_is_an_answer_and_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_with_a_status_end_the_turn_in_the_providers_words() {
     let body = |name: &str| recording(name);
-    let said = |name: &str| std::fs::read_to_string(format!("{}/tests/fixtures/recordings/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let said = |name: &str| {
+        std::fs::read_to_string(format!("{}/tests/fixtures/recordings/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    };
     for (status, text, key, message) in [
         (400, body("qwen0.5b-host.g_bad_request"), "model.error.bad_request", "Expected 'messages' to be an array"),
-        (400, body("qwen0.5b-host.g_context_overflow"), "model.error.context_overflow", "exceeds the available context size (16384 tokens)"),
+        (
+            400,
+            body("qwen0.5b-host.g_context_overflow"),
+            "model.error.context_overflow",
+            "exceeds the available context size (16384 tokens)",
+        ),
         (401, said("server.401.json"), "model.error.auth", "Invalid API Key"),
         (404, said("server.404.json"), "model.error.not_found", "File Not Found"),
     ] {

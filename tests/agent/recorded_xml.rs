@@ -18,7 +18,10 @@ fn rig(server: &ModelServer) -> Rig {
 }
 
 fn completion(text: &str) -> Reply {
-    Chat::new().text(&format!("<attempt_completion>\n<result>\n{text}\n</result>\n</attempt_completion>")).finish("stop").done()
+    Chat::new()
+        .text(&format!("<attempt_completion>\n<result>\n{text}\n</result>\n</attempt_completion>"))
+        .finish("stop")
+        .done()
 }
 
 /// Nothing of a text is in what was shown, kept, or sent.
@@ -111,7 +114,11 @@ async fn a_call_that_a_stop_string_ended_is_the_same_call() {
         assert_eq!(rig.ended().await, TurnEnd::Done);
         assert_eq!(rig.answers(), "The forecast for Oslo for the next 2 days is:\nMon: 3°C, snow\nTue: 5°C, clear");
         let sent = bodies(&server);
-        assert!(sent[0].json["stop"].as_array().unwrap().contains(&json!("</use_mcp_tool>")), "{}", sent[0].json["stop"]);
+        assert!(
+            sent[0].json["stop"].as_array().unwrap().contains(&json!("</use_mcp_tool>")),
+            "{}",
+            sent[0].json["stop"]
+        );
         // The history shows the call whole.
         let written = sent[1].history()[1]["content"].as_str().unwrap();
         assert!(written.ends_with("{\"city\": \"Oslo\", \"days\": 2}\n</arguments>\n</use_mcp_tool>"), "{written}");

@@ -168,7 +168,8 @@ async fn a_refused_connection_is_tried_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn silence_is_a_time_out_and_comments_are_none() {
-    let processing: Vec<_> = (0..8).map(|_| (Duration::from_millis(100), b": OPENROUTER PROCESSING\n\n".to_vec())).collect();
+    let processing: Vec<_> =
+        (0..8).map(|_| (Duration::from_millis(100), b": OPENROUTER PROCESSING\n\n".to_vec())).collect();
     let mut alive = processing;
     alive.push((Duration::ZERO, Chat::new().text("Alive.").finish("stop").bytes()));
     let server = ModelServer::start(vec![
@@ -193,8 +194,7 @@ async fn silence_is_a_time_out_and_comments_are_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_that_breaks_off_is_kept_on_screen_and_only_the_whole_one_in_the_history() {
     let half = Chat::new().reasoning("Let me see").words("Half an ans").bytes();
-    let server =
-        ModelServer::start(vec![Reply::cut_after(half), said("A whole answer."), said("Thanks.")]);
+    let server = ModelServer::start(vec![Reply::cut_after(half), said("A whole answer."), said("Thanks.")]);
     let mut rig = rig(&server);
     rig.submit("Hello").await;
     let (prompt, decision) = rig.decision().await;

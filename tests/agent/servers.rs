@@ -20,7 +20,9 @@ fn holding(event: &Event) -> Option<Vec<ServerName>> {
 
 async fn state(rig: &mut Rig, name: &str, wanted: ServerState) {
     rig.until(|event| match event {
-        Event::Server(ServerSignal::Status(status)) if status.name.as_str() == name && status.state == wanted => Some(()),
+        Event::Server(ServerSignal::Status(status)) if status.name.as_str() == name && status.state == wanted => {
+            Some(())
+        }
         _ => None,
     })
     .await;
@@ -107,7 +109,12 @@ async fn a_server_that_dies_in_a_call_harms_no_other_and_comes_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_of_a_removed_server_are_not_offered_any_more() {
-    let server = ModelServer::start(vec![calling(&[echo("c1", "x")]), said("Done."), calling(&[echo("c2", "x")]), said("Gone.")]);
+    let server = ModelServer::start(vec![
+        calling(&[echo("c1", "x")]),
+        said("Done."),
+        calling(&[echo("c2", "x")]),
+        said("Gone."),
+    ]);
     let (s, t) = (fixture_server("s", &[]), fixture_server("t", &[]));
     let mut rig = Rig::new(served(&server), Plan::with(vec![s, t.clone()]).allow_all());
     rig.submit("One").await;
@@ -141,7 +148,7 @@ async fn a_call_to_a_server_that_is_starting_waits_visibly() {
     state(&mut rig, "s", ServerState::Idle).await;
     rig.submit("Echo").await;
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
-    assert!(rig.seen.iter().filter_map(holding).next().is_none());
+    assert!(rig.seen.iter().find_map(holding).is_none());
     let call = rig.calls()[0].id;
     let at = |wanted: &Event| rig.seen.iter().position(|event| event == wanted).unwrap();
     let waits = at(&Event::Tool(ToolEvent::WaitingForServer { call, server: "s".into() }));
@@ -175,7 +182,8 @@ async fn a_call_whose_server_cannot_start_fails_without_effects() {
 async fn definitions_are_the_same_bytes_whatever_order_they_came_in() {
     let mut tools = Vec::new();
     for (one, two) in [("300", "0"), ("0", "300")] {
-        let server = ModelServer::start(vec![calling(&[("c1", "b__change", json!({}))]), said("Changed."), said("Yes.")]);
+        let server =
+            ModelServer::start(vec![calling(&[("c1", "b__change", json!({}))]), said("Changed."), said("Yes.")]);
         let servers = vec![fixture_server("b", &["--delay", one]), fixture_server("a", &["--delay", two])];
         let mut rig = Rig::new(served(&server), Plan::with(servers).allow_all());
         rig.submit("Change").await;
@@ -206,7 +214,10 @@ async fn the_dialect_can_change_in_the_middle_of_a_session() {
         calling(&[echo("c1", "x"), echo("c2", "z")]),
         said("Native."),
         Chat::new().words(xml).finish("stop").done(),
-        Chat::new().text("<attempt_completion>\n<result>\nXML.\n</result>\n</attempt_completion>").finish("stop").done(),
+        Chat::new()
+            .text("<attempt_completion>\n<result>\nXML.\n</result>\n</attempt_completion>")
+            .finish("stop")
+            .done(),
         said("Native again."),
     ]);
     let mut rig = Rig::new(served(&server), Plan::with(vec![fixture_server("s", &[])]).allow_all());

@@ -217,7 +217,10 @@ fn sound(conversation: &Conversation, lines: &[&str]) {
                 }
             }
             for item in &step.items {
-                assert!(matches!(&item.body, ItemBody::Call { .. }) || has(json!({ "entry": "item", "item": { "id": item.id } })));
+                assert!(
+                    matches!(&item.body, ItemBody::Call { .. })
+                        || has(json!({ "entry": "item", "item": { "id": item.id } }))
+                );
             }
         }
     }
@@ -252,7 +255,8 @@ async fn a_session_that_broke_off_in_a_call_says_that_it_may_have_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_sessions_in_one_folder_are_two_files_and_the_newest_free_one_goes_on() {
-    let server = ModelServer::start_with(|request| said(if Body::new(request).raw.contains("first") { "One." } else { "Two." }));
+    let server =
+        ModelServer::start_with(|request| said(if Body::new(request).raw.contains("first") { "One." } else { "Two." }));
     let home = tempfile::tempdir().unwrap();
     let mut first = Rig::in_home(home, served(&server), Plan::default(), None);
     first.submit("first").await;
@@ -335,7 +339,11 @@ async fn secrets_never_reach_the_journal() {
     redactor.register(secret);
     let text = format!("my key is {secret}");
     let server = ModelServer::start(vec![
-        Chat::new().text(&format!("You said {secret}.")).call(0, "c1", "s__echo", &json!({ "text": text })).finish("tool_calls").done(),
+        Chat::new()
+            .text(&format!("You said {secret}."))
+            .call(0, "c1", "s__echo", &json!({ "text": text }))
+            .finish("tool_calls")
+            .done(),
         said("Done."),
     ]);
     let mut rig = Rig::new(served(&server), Plan { redactor, ..plan().allow_all() });

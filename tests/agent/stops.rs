@@ -76,8 +76,12 @@ async fn an_interrupt_ends_a_running_command_and_everything_it_started() {
 async fn one_call_is_called_off_and_the_turn_goes_on() {
     let home = tempfile::tempdir().unwrap();
     let entry = recorded_server("s", &[], home.path());
-    let server = ModelServer::start(vec![calling(&[slow("c1"), echo("c2", "fine"), echo("c3", "asks")]), said("I see.")]);
-    let plan = Plan::with(vec![entry]).rule(Effect::Allow, "s:slow").rule(Effect::Ask, "s:echo(text=asks)").rule(Effect::Allow, "s:echo");
+    let server =
+        ModelServer::start(vec![calling(&[slow("c1"), echo("c2", "fine"), echo("c3", "asks")]), said("I see.")]);
+    let plan = Plan::with(vec![entry])
+        .rule(Effect::Allow, "s:slow")
+        .rule(Effect::Ask, "s:echo(text=asks)")
+        .rule(Effect::Allow, "s:echo");
     let mut rig = Rig::in_home(home, served(&server), plan, None);
     rig.submit("Run").await;
     let (prompt, asks) = rig.approval().await;
@@ -120,7 +124,8 @@ async fn an_interrupt_without_a_turn_stops_what_was_run_by_hand() {
     let server = ModelServer::start(vec![]);
     let mut rig = Rig::new(served(&server), Plan::with(vec![fixture_server("s", &[])]));
     rig.offers("s:slow").await;
-    rig.op(Op::RunTool { tool: ToolId::on(&"s".into(), "slow"), arguments: json!({ "steps": 10_000, "ms": 10 }) }).await;
+    rig.op(Op::RunTool { tool: ToolId::on(&"s".into(), "slow"), arguments: json!({ "steps": 10_000, "ms": 10 }) })
+        .await;
     let call = rig.until(|event| match event {
         Event::Tool(ToolEvent::Proposed { call, .. }) => Some(call.id),
         _ => None,
@@ -137,7 +142,8 @@ async fn an_interrupt_without_a_turn_stops_what_was_run_by_hand() {
 async fn shutting_down_in_the_middle_ends_everything() {
     let home = tempfile::tempdir().unwrap();
     let entry = recorded_server("s", &["--grandchild"], home.path());
-    let calls = [slow("c1"), echo("c2", "waits"), ("c3", "execute_command", json!({ "command": "echo $$ > pid; sleep 1000" }))];
+    let calls =
+        [slow("c1"), echo("c2", "waits"), ("c3", "execute_command", json!({ "command": "echo $$ > pid; sleep 1000" }))];
     let server = ModelServer::start(vec![calling(&calls)]);
     let plan = Plan::with(vec![entry]).rule(Effect::Allow, "s:slow");
     let mut rig = Rig::in_home(home, served(&server), plan, None);

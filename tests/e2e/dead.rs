@@ -90,7 +90,8 @@ fn a_reply_that_breaks_off_keeps_what_came_and_offers_another_try() {
 #[test]
 fn a_call_whose_arguments_were_cut_off_does_not_run() {
     let place = Place::new();
-    let cut = Reply::new().call("write_to_file", json!({ "path": "x.txt", "content": "x" })).finish("length");
+    let arguments = json!({ "path": "x.txt", "content": "xyz" });
+    let cut = Reply::new().call_cut("write_to_file", &arguments, arguments.to_string().len() - 3).finish("length");
     let model = Model::replies([cut]);
     let program = start(&place, &model.url());
     program.submit("Write").wait_for("limit of tokens");

@@ -11,12 +11,29 @@ const EVIL: &str = "[\x1b]0;pwned\x07|\x1b]52;c;ZXZpbA==\x1b\\|\x1b[5i|\x1bc|\x1
 fn assert_clean(program: &Program) {
     let raw = program.raw();
     let forbidden: &[&[u8]] = &[
-        b"\x1b]0;", b"\x1b]2;", b"\x1b]52;", b"\x1b[5i", b"\x1bc", b"\x1b[?1000h", b"\x1bP", b"\x1b_", b"\x1bq", b"\x07", b"\x08", b"\x7f",
-        b"\x0b", "\u{202e}".as_bytes(), "\u{2066}".as_bytes(), "\u{200b}".as_bytes(), "\u{feff}".as_bytes(), "\u{200f}".as_bytes(),
+        b"\x1b]0;",
+        b"\x1b]2;",
+        b"\x1b]52;",
+        b"\x1b[5i",
+        b"\x1bc",
+        b"\x1b[?1000h",
+        b"\x1bP",
+        b"\x1b_",
+        b"\x1bq",
+        b"\x07",
+        b"\x08",
+        b"\x7f",
+        b"\x0b",
+        "\u{202e}".as_bytes(),
+        "\u{2066}".as_bytes(),
+        "\u{200b}".as_bytes(),
+        "\u{feff}".as_bytes(),
+        "\u{200f}".as_bytes(),
     ];
     for bytes in forbidden {
         let at = raw.windows(bytes.len()).position(|window| window == *bytes);
-        let around = at.map(|at| String::from_utf8_lossy(&raw[at.saturating_sub(60)..(at + 60).min(raw.len())]).into_owned());
+        let around =
+            at.map(|at| String::from_utf8_lossy(&raw[at.saturating_sub(60)..(at + 60).min(raw.len())]).into_owned());
         assert_eq!(around, None, "{:?} was written", String::from_utf8_lossy(bytes));
     }
     let text = program.written();
@@ -34,9 +51,14 @@ fn assert_clean(program: &Program) {
 #[test]
 fn what_a_model_says_is_only_text() {
     let place = Place::with_fixtures(&[("s", &[])]);
-    let say = format!("Begin {EVIL} end.\n\n```sh\n{EVIL}\n```\n\n| {EVIL} | b |\n|---|---|\n| [link](javascript:{EVIL}) | x |\n\nReady.");
+    let say = format!(
+        "Begin {EVIL} end.\n\n```sh\n{EVIL}\n```\n\n| {EVIL} | b |\n|---|---|\n| [link](javascript:{EVIL}) | x |\n\nReady."
+    );
     let model = Model::replies([
-        Reply::new().think(&format!("Hm {EVIL} thought.")).say_at_once(&say).call("s__echo", json!({ "text": EVIL, EVIL: EVIL })),
+        Reply::new()
+            .think(&format!("Hm {EVIL} thought."))
+            .say_at_once(&say)
+            .call("s__echo", json!({ "text": EVIL, EVIL: EVIL })),
         Reply::new().call(&format!("no{EVIL}such"), json!({})),
         Reply::new().call("execute_command", json!({ "command": format!("echo {EVIL}") })),
         Reply::text("All done."),

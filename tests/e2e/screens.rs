@@ -58,7 +58,13 @@ fn the_palette_the_help_and_the_commands_lead_everywhere() {
     program.type_text("/layo").wait_for("/layout").key("tab").wait_for("timeline").type_text("timeline");
     program.key("enter").wait_for("Timeline");
     program.type_text("/nonsense").key("enter").wait_for("There is no command /nonsense");
-    program.key("c-c").wait_for("Write a task").type_text("/model").wait_for("/model").key("enter").wait_for("test-model");
+    program
+        .key("c-c")
+        .wait_for("Write a task")
+        .type_text("/model")
+        .wait_for("/model")
+        .key("enter")
+        .wait_for("test-model");
     program.key("esc").wait_for("Write a task").type_text("/dialect xml").key("enter").wait_for("· xml ·");
 }
 
@@ -135,9 +141,11 @@ fn colours(program: &Program) -> Vec<vt100::Color> {
 }
 
 /// The Tour in the middle of a question, so that most colours are on the screen.
-fn colourful(place: &Place, prepare: impl FnOnce(&mut crate::rig::Launch)) -> Program {
+fn colourful(place: &Place, surroundings: &[(&str, &str)]) -> Program {
     let mut launch = place.launch(&["-m", "demo"]);
-    prepare(&mut launch);
+    for (name, value) in surroundings {
+        launch.env(name, value);
+    }
     let program = launch.start();
     program.wait_for("servers 1").submit("What is the weather in New York tomorrow? Write it to result.md");
     program.open("get_forecast waits", "y once").answer("y", "write_to_file waits");
@@ -148,7 +156,7 @@ fn colourful(place: &Place, prepare: impl FnOnce(&mut crate::rig::Launch)) -> Pr
 #[test]
 fn no_color_means_no_colour_at_all() {
     let place = Place::new();
-    let program = colourful(&place, |launch| drop(launch.env("NO_COLOR", "1").env("COLORTERM", "truecolor")));
+    let program = colourful(&place, &[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]);
     assert_eq!(colours(&program), [vt100::Color::Default]);
     // Not even one that is taken back at once: no SGR parameter from 30 to 49, 90 to 107.
     let written = program.written();
@@ -171,12 +179,12 @@ fn colours_fit_the_terminal() {
     let place = Place::new();
     let is_rgb = |colour: &vt100::Color| matches!(colour, vt100::Color::Rgb(..));
     let over_16 = |colour: &vt100::Color| matches!(colour, vt100::Color::Idx(16..));
-    let truecolor = colours(&colourful(&place, |launch| drop(launch.env("COLORTERM", "truecolor"))));
+    let truecolor = colours(&colourful(&place, &[("COLORTERM", "truecolor")]));
     assert!(truecolor.iter().any(is_rgb), "{truecolor:?}");
     std::fs::remove_file(place.path("work/result.md")).ok();
-    let indexed = colours(&colourful(&place, |launch| drop(launch.env("TERM", "xterm-256color"))));
+    let indexed = colours(&colourful(&place, &[("TERM", "xterm-256color")]));
     assert!(!indexed.iter().any(is_rgb) && indexed.iter().any(over_16), "{indexed:?}");
-    let ansi = colours(&colourful(&place, |launch| drop(launch.env("TERM", "xterm"))));
+    let ansi = colours(&colourful(&place, &[("TERM", "xterm")]));
     assert!(!ansi.iter().any(is_rgb) && !ansi.iter().any(over_16), "{ansi:?}");
     assert!(ansi.len() > 3, "{ansi:?}");
 }
@@ -203,7 +211,12 @@ fn the_theme_follows_the_background_and_can_be_chosen() {
     let program = place.launch(&["-m", "demo"]).env("COLORTERM", "truecolor").start();
     program.wait_for("servers 1").wait_quiet(ms(300));
     let before = colours(&program);
-    program.type_text("/theme light").wait_for("/theme light").key("enter").wait_for("Write a task").wait_quiet(ms(300));
+    program
+        .type_text("/theme light")
+        .wait_for("/theme light")
+        .key("enter")
+        .wait_for("Write a task")
+        .wait_quiet(ms(300));
     assert_ne!(colours(&program), before);
 }
 
@@ -213,7 +226,9 @@ fn wide_characters_never_break_a_border() {
     place.settings("[rules]\nallow = [\"s:echo\"]\n");
     let wide = "纽约明天的天气怎么样？👩‍👩‍👧‍👦 家庭 é e\u{301} 🇨🇳 ✈️ ℃ ① ｶﾞ ﷽ ﾊﾝｶｸ 한국어 ไทย हिन्दी";
     let table = "| 城市 | 温度 |\n|---|---|\n| 纽约 🗽 | 24 ℃ |\n| 東京 | 𝟚𝟘 |";
-    let answer = format!("## {wide}\n\n{wide} {wide} {wide}\n\n{table}\n\n- {wide}\n\n> {wide}\n\n```\n{wide}{wide}\n```\n\n完毕");
+    let answer = format!(
+        "## {wide}\n\n{wide} {wide} {wide}\n\n{table}\n\n- {wide}\n\n> {wide}\n\n```\n{wide}{wide}\n```\n\n完毕"
+    );
     let model = Model::replies([
         Reply::new().think(&format!("{wide} {wide}")).call("s__echo", json!({ "text": format!("{wide} {wide}") })),
         Reply::new().say_at_once(&answer),

@@ -175,7 +175,7 @@ fn panes_by_number_zoom_search_and_copy() {
 #[test]
 fn servers_are_started_stopped_and_explained() {
     let mut screen = screen(script::quiet());
-    screen.press("F2").press("Down").press("Down");
+    screen.press("F2");
     assert!(screen.text().contains("It ended with exit code 1."), "{}", screen.text());
     screen.press("r");
     let restart = Op::Server { server: "sqlite".into(), action: ServerAction::Restart };

@@ -317,7 +317,7 @@ fn a_call_that_could_not_be_read_is_told_but_never_shown_as_a_call() {
     let failed = ToolOutcome::failed("The arguments are not valid JSON: EOF at line 1 column 9.");
     let items = vec![thinking("Both."), called(whole, ToolOutcome::text("A")), called(broken, failed)];
     let talk = conversation(vec![turn(1, "x", vec![step(1, items)], None)]);
-    let note = "Your call of read_file could not be read. The call failed and had no effect: The arguments are not valid JSON: \
+    let note = "Your call of read_file failed and had no effect: The arguments are not valid JSON: \
                 EOF at line 1 column 9.";
     let native = request(DialectKind::Native, &talk, |_| {}).messages;
     let Message::Assistant { calls, .. } = &native[1] else { panic!("{native:?}") };

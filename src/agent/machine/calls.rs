@@ -65,7 +65,10 @@ pub(super) struct Calls {
 
 impl Calls {
     pub fn add(&mut self, call: CallId, step: StepId, stand: Stand, always_ask: bool) {
-        self.open.insert(call, Open { step, stand, round: 0, seen: 0, allowed: None, always_ask, amendment: None, found: None });
+        self.open.insert(
+            call,
+            Open { step, stand, round: 0, seen: 0, allowed: None, always_ask, amendment: None, found: None },
+        );
     }
 
     pub fn get_mut(&mut self, call: CallId) -> Option<&mut Open> {

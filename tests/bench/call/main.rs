@@ -165,7 +165,8 @@ fn main() {
     if !meter::is_bench() {
         return;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let (mut pipe, mut hub) = (Pipe::new(), Hub::new().await);
         let (mut bare, mut through) = (Vec::new(), Vec::new());

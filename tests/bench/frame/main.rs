@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 /// About 1.2 KiB.
 fn answer(number: u64) -> String {
-    let prose = "A sentence of ordinary words, some `code`, and a **strong** one; then a few more words to fill the row. ";
+    let prose =
+        "A sentence of ordinary words, some `code`, and a **strong** one; then a few more words to fill the row. ";
     let code = "fn main() {\n    let answer = 42;\n    println!(\"{answer}\");\n}";
     format!(
         "## Answer {number}\n\n{}\n\n- one\n- two\n- three\n\n```rust\n{code}\n```\n\n{}\n",
@@ -82,7 +83,8 @@ fn growing(size: usize) -> (Harness, ItemId) {
 /// Pieces of a text, over and over.
 fn pieces() -> impl Iterator<Item = String> {
     let words = "some words of **prose** that go on and on, with a `bit` of code and, after a while, an end.\n\n";
-    let all: Vec<String> = words.as_bytes().chunks(16).map(|piece| String::from_utf8_lossy(piece).into_owned()).collect();
+    let all: Vec<String> =
+        words.as_bytes().chunks(16).map(|piece| String::from_utf8_lossy(piece).into_owned()).collect();
     all.into_iter().cycle()
 }
 

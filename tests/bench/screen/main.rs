@@ -112,8 +112,11 @@ fn stream() {
     // What lies between the two paced stretches comes at once: where in the message a piece stands is what counts, not how it got there.
     const PACED: usize = 2_000;
     const WHOLE: usize = 20_000;
-    let stretches =
-        [Stretch::paced(PACED, 200), Stretch::burst(WHOLE - 2 * PACED), Stretch { pause: Duration::from_secs(2), ..Stretch::paced(PACED, 200) }];
+    let stretches = [
+        Stretch::paced(PACED, 200),
+        Stretch::burst(WHOLE - 2 * PACED),
+        Stretch { pause: Duration::from_secs(2), ..Stretch::paced(PACED, 200) },
+    ];
     let times = Times::default();
     let whole = server(reply(&stretches, &times));
     let (mut first, mut last) = (Vec::new(), Vec::new());

@@ -4,7 +4,8 @@ use crate::sse_model::{Reply, Times};
 use serde_json::json;
 use std::time::Duration;
 
-const WORDS: &str = "the quick brown fox jumps over a lazy dog while some other words go by and none of them means very much ";
+const WORDS: &str =
+    "the quick brown fox jumps over a lazy dog while some other words go by and none of them means very much ";
 /// A paragraph has so many pieces.
 const PARAGRAPH: usize = 40;
 
@@ -24,7 +25,7 @@ pub fn piece(number: usize) -> String {
         8 if last => format!("{token}{}\n\n", &WORDS[at..at + 7]),
         8 if place % 4 == 0 => format!("- {token}{}", &WORDS[at..at + 7]),
         8 if place % 4 == 3 => format!("{token}{}\n", &WORDS[at..at + 8]),
-        3 if place % 10 == 4 => format!("**{token}** `{}` ", &WORDS[at..at + 1]),
+        3 if place % 10 == 4 => format!("**{token}** `{}` ", &WORDS[at..=at]),
         _ if last => format!("{token}{}\n\n", &WORDS[at..at + 7]),
         _ => format!("{token} {}", &WORDS[at..at + 8]),
     };

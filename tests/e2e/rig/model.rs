@@ -12,13 +12,12 @@ use std::time::{Duration, Instant};
 /// What was asked.
 #[derive(Debug, Clone)]
 pub struct Request {
-    pub headers: Vec<(String, String)>,
     pub body: Value,
 }
 
 impl Request {
     fn new(recorded: &Recorded) -> Self {
-        Self { headers: recorded.headers.clone(), body: recorded.json() }
+        Self { body: recorded.json() }
     }
 
     /// The messages of the conversation.
@@ -32,11 +31,6 @@ impl Request {
             Value::String(text) => text,
             other => other.to_string(),
         }
-    }
-
-    /// Whether it brings the result of a call.
-    pub fn has_result(&self) -> bool {
-        self.messages().last().is_some_and(|message| message["role"] == "tool")
     }
 }
 
@@ -118,6 +112,16 @@ impl Reply {
         self.calls += 1;
         let call = Chat::default().call(index, &format!("call_{index}_{}", ids()), name, &arguments);
         self.push(call.bytes(), Duration::ZERO)
+    }
+
+    /// The first so many bytes of a call's arguments.
+    pub fn call_cut(mut self, name: &str, arguments: &Value, bytes: usize) -> Self {
+        let text = &arguments.to_string()[..bytes];
+        let function = json!({ "name": name, "arguments": text });
+        let call =
+            json!({ "index": self.calls, "id": format!("call_{}", ids()), "type": "function", "function": function });
+        self.calls += 1;
+        self.delta(json!({ "tool_calls": [call] }), Duration::ZERO)
     }
 
     /// Nothing more until the test opens this gate.

@@ -7,6 +7,9 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Time between two keys. Those that come at once look like a paste on a terminal that does not bracket its pastes.
+const BETWEEN: Duration = ms(8);
+
 /// What to start, and in what surroundings.
 pub struct Launch {
     command: CommandBuilder,
@@ -29,11 +32,6 @@ impl Launch {
 
     pub fn env(&mut self, name: &str, value: &str) -> &mut Self {
         self.command.env(name, value);
-        self
-    }
-
-    pub fn without(&mut self, name: &str) -> &mut Self {
-        self.command.env_remove(name);
         self
     }
 
@@ -158,12 +156,9 @@ impl Program {
 
     /// Types as a person would: key by key.
     pub fn type_text(&self, text: &str) -> &Self {
-        for (number, letter) in text.chars().enumerate() {
-            if number > 0 {
-                // Keys that come at once look like a paste to a terminal without brackets.
-                std::thread::sleep(ms(2));
-            }
+        for letter in text.chars() {
             self.send(letter.to_string());
+            std::thread::sleep(BETWEEN);
         }
         self
     }
@@ -182,7 +177,7 @@ impl Program {
     pub fn keys(&self, names: &[&str]) -> &Self {
         for name in names {
             self.key(name);
-            std::thread::sleep(ms(2));
+            std::thread::sleep(BETWEEN);
         }
         self
     }

@@ -22,7 +22,7 @@ impl Terminal {
     pub const SILENT: Self = Self { attributes: false, background: None, kitty: false };
 
     /// What it answers to the questions among these bytes.
-    pub fn answers(&self, bytes: &[u8]) -> Vec<u8> {
+    pub fn answers(self, bytes: &[u8]) -> Vec<u8> {
         let asked = |question: &[u8]| bytes.windows(question.len()).any(|window| window == question);
         let mut out = Vec::new();
         if let Some((r, g, b)) = self.background
