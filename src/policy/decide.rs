@@ -83,6 +83,9 @@ fn default(subject: &Subject<'_>) -> Verdict {
 
 fn warnings(subject: &Subject<'_>) -> Vec<Phrase> {
     let mut out = Vec::new();
+    if subject.spec.risk == Risk::Command && !subject.facts.inside && !subject.facts.paths.is_empty() {
+        out.push(Phrase::new("policy.runs_outside"));
+    }
     if subject.spec.risk == Risk::Write {
         if !subject.facts.inside {
             out.push(Phrase::new("policy.writes_outside"));

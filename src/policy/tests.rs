@@ -126,6 +126,7 @@ fn the_defaults_are_the_table_of_the_interface() {
     let command = Call { arguments: json!({ "command": "ls" }), ..call(&run, Facts::default()) };
     let exactly = Some(ArgumentRule::Exactly { arguments: json!({ "command": "ls" }) });
     assert_eq!(judged(command), ("ask", "policy.command".into(), none.clone(), exactly));
+    assert_eq!(judged(call(&run, outside("/etc"))).2, ["policy.runs_outside"]);
     assert_eq!(
         judged(call(&external, Facts::default())),
         ("ask", "policy.external".into(), none.clone(), Some(ArgumentRule::Any))

@@ -60,11 +60,12 @@ impl Mode {
             return Arrangement::TooSmall;
         }
         match self {
-            Self::Timeline => Arrangement::Timeline,
             Self::Auto | Self::Split if screen.width >= SPLIT.width && screen.height >= SPLIT.height => {
                 Arrangement::Split
             }
-            _ => Arrangement::Stack,
+            // A call and its thought are seen where they belong, with no pane to change to.
+            Self::Auto | Self::Timeline => Arrangement::Timeline,
+            Self::Split | Self::Stack => Arrangement::Stack,
         }
     }
 }

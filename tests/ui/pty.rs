@@ -244,7 +244,7 @@ fn a_resize_storm_ends_in_the_right_size() {
     }
     stage.screen.screen_mut().set_size(20, 60);
     let end = Instant::now() + PATIENCE;
-    while stage.text().lines().find(|line| line.contains("1 Answer")).is_none_or(|rule| rule.chars().count() != 60) {
+    while stage.text().lines().find(|line| line.contains("Timeline")).is_none_or(|rule| rule.chars().count() != 60) {
         assert!(Instant::now() < end, "{}", stage.text());
         stage.pump(Duration::from_millis(50));
     }

@@ -49,6 +49,17 @@ fn quiet() {
 }
 
 #[test]
+fn one_pane_at_a_time() {
+    let mut settings = settings();
+    settings.layout = Mode::Stack;
+    let mut screen = played(Harness::with(80, 24, settings, Language::En), script::answered());
+    insta::assert_snapshot!("stack_answer_80x24", screen.screen());
+    screen.press("Tab").press("3");
+    screen.draw();
+    insta::assert_snapshot!("stack_tools_80x24", screen.screen());
+}
+
+#[test]
 fn a_call_waits() {
     each_size("waiting", script::waiting, &[]);
 }

@@ -58,11 +58,11 @@ pub fn rule(area: Rect, buffer: &mut Buffer, look: &Look<'_>, lit: Lit, left: &L
 /// A text in a line, one space on both sides; returns the columns it took.
 fn inset(area: Rect, buffer: &mut Buffer, look: &Look<'_>, text: &Line) -> u16 {
     let row = text.fit(area.width.saturating_sub(2), "…");
-    let blank = look.theme.style(Role::Text);
-    buffer.set_string(area.x, area.y, " ", blank);
+    let width = row.width + 2;
+    // Text without a colour of its own would take that of the rule.
+    blank(Rect { width, height: 1, ..area }, buffer, look);
     row.draw(Rect { x: area.x + 1, width: row.width, ..area }, buffer, look.theme);
-    buffer.set_string(area.x + 1 + row.width, area.y, " ", blank);
-    row.width + 2
+    width
 }
 
 /// Blanks an area, so that nothing shines through.
