@@ -2,7 +2,8 @@
 
 use crate::contract::ToolInfo;
 use crate::domain::policy::{ArgumentRule, Grant, Preview};
-use crate::domain::tool::{Annotations, Risk};
+use crate::domain::ToolSpec;
+use crate::domain::tool::Risk;
 use crate::strings::Strings;
 use crate::tui::cell::Cell;
 use crate::tui::facts::Facts;
@@ -42,7 +43,7 @@ pub fn model(facts: &Facts, strings: &Strings) -> Details {
 pub fn tool(info: &ToolInfo, strings: &Strings) -> Details {
     let spec = &info.spec;
     let mut fields = vec![(strings.get("layer.tool_wire").to_owned(), info.wire_name.clone())];
-    fields.push((strings.get("layer.tool_hints").to_owned(), annotations(&spec.annotations, spec.risk, strings)));
+    fields.push((strings.get("layer.tool_hints").to_owned(), does(spec, strings)));
     for grant in &info.grants {
         fields.push((strings.get("layer.tool_grant").to_owned(), self::grant(grant, strings)));
     }
@@ -58,12 +59,14 @@ pub fn tool(info: &ToolInfo, strings: &Strings) -> Details {
 }
 
 /// What a tool does as far as is known: our own word for a built-in, the server's hints for another, said to be hints.
-pub fn annotations(hints: &Annotations, risk: Risk, strings: &Strings) -> String {
-    let key = match risk {
+pub fn does(spec: &ToolSpec, strings: &Strings) -> String {
+    let hints = &spec.annotations;
+    let key = match spec.risk {
         Risk::Read => "layer.risk_read",
         Risk::Write => "layer.risk_write",
         Risk::Command => "layer.risk_command",
         Risk::Question => "layer.risk_question",
+        Risk::External if spec.id.server.is_none() => "layer.risk_external",
         Risk::External => {
             let said = [
                 (hints.read_only, "layer.hint_read_only", "layer.hint_not_read_only"),
@@ -107,7 +110,7 @@ pub fn entry(cell: &Cell, text: String, strings: &Strings) -> Details {
     }
     sections.push(section(strings, "layer.entry_call", DetailBody::Text(text)));
     if let Some(spec) = call.spec() {
-        let hints = annotations(&spec.annotations, spec.risk, strings);
+        let hints = does(spec, strings);
         sections.push(section(strings, "layer.tool_hints", DetailBody::Text(hints)));
         sections.push(section(strings, "layer.tool_description", DetailBody::Text(spec.description.clone())));
         sections.push(section(strings, "layer.tool_input", DetailBody::Json(Arc::clone(&spec.input_schema))));

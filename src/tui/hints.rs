@@ -37,7 +37,14 @@ fn composer(look: &Look<'_>, ui: &Ui) -> Line {
     let next = key(look, Context::Global, Command::Next);
     let palette = key(look, Context::Global, Command::Palette);
     let help = key(look, Context::Global, Command::Help);
-    let what = if ui.scene.activity.is_running() { "pane.hint_queue" } else { "pane.hint_send" };
+    // An empty line is not sent: the key opens what waits, or is the guest's, which names it.
+    let (send, what) = match ui.scene.prompts.waiting() {
+        _ if !ui.composer.is_empty() && ui.scene.activity.is_running() => (send, "pane.hint_queue"),
+        _ if !ui.composer.is_empty() => (send, "pane.hint_send"),
+        0 if ui.layers.has_guest() => (String::new(), "pane.hint_send"),
+        0 => (send, "pane.hint_send"),
+        _ => (send, "prompt.opens"),
+    };
     frame::hints(
         look,
         &[

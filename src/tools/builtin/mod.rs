@@ -53,7 +53,9 @@ fn define(name: &str, description: &str, risk: Risk, schema: Value) -> Arc<ToolS
             idempotent: Some(true),
             open_world: Some(false),
         },
-        Risk::Command | Risk::External => Annotations { read_only: Some(false), ..Annotations::default() },
+        Risk::Command => Annotations { read_only: Some(false), ..Annotations::default() },
+        // The only one there is reads a server's resource.
+        Risk::External => Annotations { read_only: Some(true), open_world: Some(true), ..Annotations::default() },
     };
     let description = description.trim().to_owned();
     let hash = crate::schema::definition_hash(name, &description, &schema, None, &annotations);

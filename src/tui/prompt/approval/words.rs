@@ -61,7 +61,7 @@ fn exact(arguments: &Value) -> String {
     lone.map_or_else(|| arguments.to_string(), str::to_owned)
 }
 
-/// What kind of thing the tool is: `(built-in, writes)`, `(server weather)`.
+/// What kind of thing the tool is: `built-in, writes`, `server weather`.
 pub(super) fn kind(approval: &Approval, look: &Look<'_>) -> String {
     let strings = look.strings;
     let owner = match &approval.spec.id.server {
@@ -76,7 +76,7 @@ pub(super) fn kind(approval: &Approval, look: &Look<'_>) -> String {
     };
     match does {
         Some(key) => strings.fill("prompt.kind.both", &[("owner", &owner), ("does", strings.get(key))]),
-        None => strings.fill("prompt.kind.one", &[("owner", &owner)]),
+        None => owner,
     }
 }
 
