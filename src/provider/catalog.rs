@@ -297,8 +297,8 @@ pub struct OpenOptions {
     pub temperature: Option<f64>,
     /// Limit of tokens in a reply, instead of the entry's.
     pub max_tokens: Option<u32>,
-    /// How long to wait.
-    pub limits: Limits,
+    /// How long to wait, instead of what is fitting for the address ([`super::transport::patience`]).
+    pub limits: Option<Limits>,
     /// Learns the key, and masks what errors say.
     pub redactor: Redactor,
     /// Sees the bytes of every request and reply.

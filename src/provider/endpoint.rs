@@ -39,6 +39,7 @@ impl Endpoint {
         let ModelEntry { temperature, max_tokens, context, native_tools, images, extra } = special;
         let mut quirks = entry.quirks.clone();
         quirks.images = images.unwrap_or(quirks.images);
+        let url = address(options.base_url.as_deref().unwrap_or(&entry.base_url), &wire.path(model));
         let mut all = entry.extra.clone();
         all.extend(extra);
         Self {
@@ -54,12 +55,12 @@ impl Endpoint {
             },
             wire,
             quirks,
-            url: address(options.base_url.as_deref().unwrap_or(&entry.base_url), &wire.path(model)),
+            limits: options.limits.unwrap_or_else(|| transport::patience(&url)),
+            url,
             headers: headers(entry, wire, options),
             temperature: options.temperature.or(temperature).or(entry.temperature),
             max_tokens: options.max_tokens.or(max_tokens).or(entry.max_tokens),
             extra: all,
-            limits: options.limits,
             redactor: options.redactor.clone(),
             tap: options.tap.clone(),
         }

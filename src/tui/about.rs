@@ -81,7 +81,7 @@ pub fn does(spec: &ToolSpec, strings: &Strings) -> String {
             if words.is_empty() {
                 return strings.get("layer.no_hints").to_owned();
             }
-            return strings.fill("layer.hints_say", &[("hints", &words.join(", "))]);
+            return strings.fill("layer.hints_say", &[("hints", &words.join(strings.get("prompt.hint.between")))]);
         }
     };
     strings.get(key).to_owned()

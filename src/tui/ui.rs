@@ -469,8 +469,7 @@ impl Ui {
         let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits), first);
         let dock = (!areas.dock.is_empty()).then(|| self.scene.prompts.draw(areas.dock, buffer, &look)).flatten();
         let lit = if focus == Some(Focus::Composer) { Lit::Bright } else { Lit::Dim };
-        let left = hints::working(&look, &self.scene, waits, focus);
-        let right = hints::queue(&look, self.scene.activity.queued());
+        let (left, right) = hints::rule(&look, &self.scene, waits, focus, areas.composer.width);
         let caret = self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right));
         let line = hints::line(&look, self, focus);
         self.status.draw(areas.hints, buffer, &look, &line);

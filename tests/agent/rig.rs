@@ -120,7 +120,7 @@ pub fn impatient(server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
 
 fn open(name: &str, server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
     let limits = mcpane::provider::reply::Limits { idle, ..Default::default() };
-    let options = OpenOptions { base_url: Some(server.base_url()), limits, ..OpenOptions::default() };
+    let options = OpenOptions { base_url: Some(server.base_url()), limits: Some(limits), ..OpenOptions::default() };
     Catalog::built_in().open(name, &options).unwrap()
 }
 

@@ -193,6 +193,7 @@ impl Desk {
         let options = options.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
         let kind = PromptKind::Question(Question { text, options });
         self.ask_about(call, kind, About::Question(call), ledger, out);
+        out.emit(ToolEvent::Suspended { call });
     }
 
     fn ask_about(&mut self, call: CallId, kind: PromptKind, about: About, ledger: &mut Ledger, out: &mut Outbox) {

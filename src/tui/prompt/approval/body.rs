@@ -98,9 +98,8 @@ fn lay_call(approval: &Approval, lines: &mut Lines, look: &Look<'_>) {
         marked(lines, g.warning, &look.strings.render(warning), Role::Warning);
     }
     if approval.spec.id.server.is_some() {
-        let says = look.strings.get("prompt.call.says");
-        let annotations = words::annotations(&approval.spec.annotations, look);
-        lines.text(&format!("{says} {annotations}"), Role::Dim);
+        let hints = words::annotations(&approval.spec.annotations, look);
+        lines.text(&look.strings.fill("prompt.call.says", &[("hints", &hints)]), Role::Dim);
     }
     match &approval.check.preview {
         Preview::Arguments => arguments(&approval.call.arguments, lines, look),

@@ -90,7 +90,7 @@ pub(super) fn annotations(annotations: &Annotations, look: &Look<'_>) -> String 
     ];
     let said = pairs.into_iter().filter_map(|(hint, keys)| hint.map(|yes| look.strings.get(keys[usize::from(yes)])));
     let said: Vec<&str> = said.collect();
-    if said.is_empty() { look.strings.get("prompt.hint.none").to_owned() } else { said.join(", ") }
+    if said.is_empty() { look.strings.get("prompt.hint.none").to_owned() } else { said.join(look.strings.get("prompt.hint.between")) }
 }
 
 /// Why it asks.
