@@ -23,6 +23,7 @@ use crate::policy::{Effect, Place, Policy, Rules, Store};
 use crate::provider::Provider;
 use crate::redact::Redactor;
 use crate::strings::{Language, Strings};
+use crate::tools::builtin;
 use crate::tools::scene::Setting;
 use crate::tui::clipboard::Through;
 use crate::tui::keymap::Keymap;
@@ -231,6 +232,7 @@ fn policy(config: &Config, dirs: &Dirs, notices: &mut Vec<Notice>) -> Policy {
             notices.extend(rules.add(effect, &rule.text, &from, &place).err().map(Notice::warning));
         }
     }
+    notices.extend(rules.for_unknown_builtins(&builtin::NAMES).into_iter().map(Notice::warning));
     let (store, problems) = Store::load(&dirs.grants());
     notices.extend(problems);
     Policy::new(rules, place, store)

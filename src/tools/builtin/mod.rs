@@ -21,6 +21,18 @@ use crate::tools::{Inspection, Invocation, Tool};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// The names of all built-in tools, whether a scene has them or not.
+pub const NAMES: [&str; 8] = [
+    "access_mcp_resource",
+    "ask_followup_question",
+    "execute_command",
+    "list_files",
+    "read_file",
+    "replace_in_file",
+    "search_files",
+    "write_to_file",
+];
+
 /// All built-in tools of a scene.
 pub fn all(scene: &Arc<Scene>) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
