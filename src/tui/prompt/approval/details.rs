@@ -3,6 +3,7 @@
 use super::words;
 use crate::domain::policy::Preview;
 use crate::domain::prompt::Approval;
+use crate::tui::about;
 use crate::tui::look::Look;
 use crate::tui::outcome::{DetailBody, Details};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ pub(super) fn of(approval: &Approval, look: &Look<'_>) -> Details {
         (heading("prompt.details.kind"), words::kind(approval, look)),
     ];
     if spec.id.server.is_some() {
-        facts.push((heading("prompt.details.annotations"), words::annotations(&spec.annotations, look)));
+        facts.push((heading("prompt.details.annotations"), about::hints(&spec.annotations, strings)));
     }
     facts.push((heading("prompt.details.why"), words::why(&approval.check, look)));
     if let Some(grant) = &approval.check.grant {
