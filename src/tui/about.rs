@@ -1,8 +1,8 @@
 //! What the details layer shows of things: an entry of the transcript, a tool, the model.
 
 use crate::contract::ToolInfo;
-use crate::domain::policy::{ArgumentRule, Grant, Preview};
 use crate::domain::ToolSpec;
+use crate::domain::policy::{ArgumentRule, Grant, Preview};
 use crate::domain::tool::{Annotations, Risk};
 use crate::strings::Strings;
 use crate::tui::cell::Cell;

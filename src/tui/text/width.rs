@@ -5,7 +5,7 @@
 //! that says it joins (mode 2027). **Invariant:** the columns of a text are the sum of the columns of its pieces, and no terminal draws a piece wider.
 
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::Style;
 use std::num::NonZeroU16;
 use std::sync::atomic::{AtomicBool, Ordering};
 use unicode_segmentation::UnicodeSegmentation;
@@ -158,9 +158,8 @@ pub fn put(buffer: &mut Buffer, x: u16, y: u16, piece: &str, columns: u16, style
 }
 
 fn paint(cell: &mut Cell, style: Style) {
-    cell.fg = Color::Reset;
-    cell.modifier = Modifier::empty();
-    cell.set_style(style);
+    let bare = Style { bg: None, ..Style::reset() };
+    cell.set_style(bare.patch(style));
 }
 
 /// What is sent for a piece: without what only a joining terminal understands, and not endless.
@@ -185,6 +184,7 @@ mod tests {
 
     #[test]
     fn what_lies_below_gives_its_background_and_nothing_else() {
+        use ratatui::style::{Color, Modifier};
         let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 4, 1));
         let below = Style::new().fg(Color::DarkGray).bg(Color::Blue).add_modifier(Modifier::UNDERLINED);
         buffer.set_string(0, 0, "____", below);

@@ -80,7 +80,9 @@ impl Library {
     /// Reads a theme and what it inherits. Answers whether there is such a theme.
     fn collect(&self, name: &str, depth: usize, source: &mut Source, warnings: &mut Vec<Notice>) -> bool {
         let Some((file, text)) = self.read(name, warnings) else {
-            warnings.push(Notice::warning(Phrase::new("theme.not_found").with("name", name).with("known", self.names().join(", "))));
+            warnings.push(Notice::warning(
+                Phrase::new("theme.not_found").with("name", name).with("known", self.names().join(", ")),
+            ));
             return false;
         };
         let table = match text.parse::<Table>() {
