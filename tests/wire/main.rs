@@ -6,13 +6,16 @@
 #[path = "../support/sse_model.rs"]
 mod sse_model;
 
+mod anthropic;
 mod dialect_native;
 mod dialect_recordings;
 mod dialect_request;
 mod dialect_support;
 mod dialect_xml;
+mod formats;
 mod hints;
 mod openai_chat;
 mod request;
 mod tls;
+mod samples;
 mod transport;
