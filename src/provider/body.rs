@@ -97,7 +97,8 @@ pub(super) fn weave<'a>(text: &'a str, opaque: &'a [Value], calls: &'a [CallRef]
     let (mut rest, mut said, mut called) = (text, 0, 0);
     for kept in opaque {
         let Some(block) = kept.get("block") else { continue };
-        let count = |name: &str| kept.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let count =
+            |name: &str| kept.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let (before, after) = split(rest, count("chars").saturating_sub(said));
         say(before, &mut out);
         (rest, said) = (after, said.max(count("chars")));

@@ -5,8 +5,8 @@
 //! Does not: know the format (`wire`) or HTTP (`transport`).
 
 use super::catalog::{Entry, ModelEntry, OpenOptions};
-use super::reply::Limits;
 use super::notices::Notices;
+use super::reply::Limits;
 use super::transport::{self, Outgoing, Tap};
 use super::wire::{Facts, Quirks, Wire};
 use super::{Abilities, EventStream, Provider, problem};
@@ -14,7 +14,7 @@ use crate::domain::model::{ModelError, ModelErrorKind, Request};
 use crate::domain::names::NameRule;
 use crate::domain::{Notice, Phrase};
 use crate::redact::Redactor;
-use crate::schema::lower::lower;
+use crate::schema::lower::{Told, lower};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -181,7 +181,7 @@ impl Line {
         Facts { context, ..facts }
     }
 
-    /// Says once of each tool that the model gets a simpler schema than its server sent.
+    /// Says once of each tool that the model gets a simpler schema than its server sent. What is said in words instead is no news to the user.
     fn tell_losses(&self, request: &Request) {
         let mut told = self.lowered.lock().unwrap_or_else(PoisonError::into_inner);
         let mut names = Vec::new();
@@ -194,7 +194,7 @@ impl Line {
             for loss in &losses {
                 tracing::debug!(tool = tool.name, at = loss.at, keyword = loss.keyword, "a schema was simplified");
             }
-            if !losses.is_empty() {
+            if losses.iter().any(|loss| loss.told == Told::Nowhere) {
                 names.push(tool.name.as_str());
             }
         }
@@ -211,7 +211,11 @@ fn address(base: &str, path: &str) -> String {
     if base.ends_with(path) { base.to_owned() } else { format!("{base}{path}") }
 }
 
-pub(super) fn headers(entry: &Entry, wire: &dyn Wire, options: &OpenOptions) -> Result<Vec<(String, String)>, ModelError> {
+pub(super) fn headers(
+    entry: &Entry,
+    wire: &dyn Wire,
+    options: &OpenOptions,
+) -> Result<Vec<(String, String)>, ModelError> {
     let mut headers: Vec<(String, String)> =
         wire.headers().iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     headers.extend(entry.headers.iter().map(|(name, value)| (name.clone(), value.clone())));

@@ -61,7 +61,8 @@ pub(super) fn by_id(answer: &Value) -> Option<Vec<Listed>> {
 
 fn one(model: &Value) -> Option<Listed> {
     let count = |name: &str| model.get(name).and_then(Value::as_u64);
-    let context = ["context_length", "context_window", "max_context_length", "max_model_len"].iter().find_map(|name| count(name));
+    let context =
+        ["context_length", "context_window", "max_context_length", "max_model_len"].iter().find_map(|name| count(name));
     let has = |list: &str, what: &str| {
         let list = model.pointer(list)?.as_array()?;
         Some(list.iter().any(|item| item == what))

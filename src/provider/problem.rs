@@ -86,11 +86,21 @@ fn by_name(object: &Value) -> Option<ModelErrorKind> {
             "rate_limit_error" | "rate_limit_exceeded" | "too_many_requests" | "resource_exhausted" => {
                 ModelErrorKind::RateLimited
             }
-            "authentication_error" | "invalid_api_key" | "permission_error" | "unauthorized" | "unauthenticated"
+            "authentication_error"
+            | "invalid_api_key"
+            | "permission_error"
+            | "unauthorized"
+            | "unauthenticated"
             | "permission_denied" => ModelErrorKind::Auth,
             "not_found_error" | "model_not_found" | "not_found" => ModelErrorKind::NotFound,
-            "invalid_request_error" | "badrequesterror" | "invalid_prompt" | "invalid_argument" | "failed_precondition"
-            | "request_too_large" | "billing_error" | "insufficient_quota" => ModelErrorKind::BadRequest,
+            "invalid_request_error"
+            | "badrequesterror"
+            | "invalid_prompt"
+            | "invalid_argument"
+            | "failed_precondition"
+            | "request_too_large"
+            | "billing_error"
+            | "insufficient_quota" => ModelErrorKind::BadRequest,
             "api_error" | "timeout_error" | "server_error" | "internal" | "deadline_exceeded" => ModelErrorKind::Server,
             _ => return None,
         })

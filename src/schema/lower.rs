@@ -40,6 +40,17 @@ pub struct Loss {
     pub at: String,
     /// The keyword that was left out or weakened.
     pub keyword: String,
+    /// Whether the model is told of it all the same.
+    pub told: Told,
+}
+
+/// What becomes of a demand that a subset cannot hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// It stands in the description.
+    InWords,
+    /// It is lost to the model.
+    Nowhere,
 }
 
 /// A schema for a provider.
@@ -67,8 +78,16 @@ struct Losses(Vec<Loss>);
 
 impl Losses {
     fn add(&mut self, at: &str, keyword: &str) {
+        self.push(at, keyword, Told::Nowhere);
+    }
+
+    fn add_worded(&mut self, at: &str, keyword: &str) {
+        self.push(at, keyword, Told::InWords);
+    }
+
+    fn push(&mut self, at: &str, keyword: &str, told: Told) {
         if self.0.len() < REPORTS {
-            self.0.push(Loss { at: at.to_owned(), keyword: keyword.to_owned() });
+            self.0.push(Loss { at: at.to_owned(), keyword: keyword.to_owned(), told });
         }
     }
 }

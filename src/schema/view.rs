@@ -165,7 +165,8 @@ impl<'a> View<'a> {
     pub(super) fn is_plain_union(&self) -> bool {
         let unions = self.layers.iter().flat_map(|layer| [layer.get("anyOf"), layer.get("oneOf")]);
         unions.flatten().filter_map(Value::as_array).all(|members| {
-            let says_little = |m: &Value| m.as_object().is_some_and(|m| m.keys().all(|k| k == "required" || k == "title"));
+            let says_little =
+                |m: &Value| m.as_object().is_some_and(|m| m.keys().all(|k| k == "required" || k == "title"));
             members.iter().filter(|member| !is_null(member)).count() <= 1 || members.iter().all(says_little)
         })
     }

@@ -118,9 +118,17 @@ pub fn impatient(server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
     open("openai:test-model", server, idle)
 }
 
+/// A model behind one of the catalogue's endpoints.
+pub fn served_as(provider: &str, server: &ModelServer) -> Arc<dyn Provider> {
+    open(&format!("{provider}:test-model"), server, Duration::from_secs(60))
+}
+
 fn open(name: &str, server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
     let limits = mcpane::provider::reply::Limits { idle, ..Default::default() };
-    let options = OpenOptions { base_url: Some(server.base_url()), limits, ..OpenOptions::default() };
+    // Each format has its own version in the path.
+    let base_url =
+        if name.starts_with("gemini:") { server.base_url().replace("/v1", "/v1beta") } else { server.base_url() };
+    let options = OpenOptions { base_url: Some(base_url), limits, ..OpenOptions::default() };
     Catalog::built_in().open(name, &options).unwrap()
 }
 

@@ -68,13 +68,17 @@ fn a_call_cut_off_by_the_limit() {
 fn errors_inside_a_reply() {
     let (events, error) = read_as("anthropic", vec![reference("anthropic.overloaded.sse")]);
     let error = error.unwrap();
-    assert_eq!((merged(&events).len(), error.kind, error.message.as_str()), (1, ModelErrorKind::Overloaded, "Overloaded"));
+    assert_eq!(
+        (merged(&events).len(), error.kind, error.message.as_str()),
+        (1, ModelErrorKind::Overloaded, "Overloaded")
+    );
     assert!(error.kind.is_retryable());
     // In the middle of an answer what came is kept, and nothing is tried again unasked.
     let mut body = String::from_utf8(reference("anthropic.answer.sse")).unwrap();
     body.truncate(body.find("event: content_block_stop").unwrap());
     let cut = |rest: &str| read_as("anthropic", vec![format!("{body}{rest}").into_bytes()]);
-    let (events, error) = cut("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"m\"}}\n\n");
+    let (events, error) =
+        cut("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"m\"}}\n\n");
     assert_eq!((merged(&events).len(), error.unwrap().kind), (2, ModelErrorKind::Cut));
     let (events, error) = cut("");
     assert_eq!((merged(&events).len(), error.unwrap().kind), (2, ModelErrorKind::Cut));
@@ -239,7 +243,8 @@ fn addresses_and_keys() {
         assert_eq!(wire.base(base), "https://h/v1", "{base}");
     }
     assert_eq!(wire.auth("sk"), ("x-api-key", "sk".to_owned()));
-    let list = json!({ "data": [{ "type": "model", "id": "claude-x", "display_name": "Claude X" }], "has_more": false });
+    let list =
+        json!({ "data": [{ "type": "model", "id": "claude-x", "display_name": "Claude X" }], "has_more": false });
     let listed = wire.listed(&list).unwrap();
     assert_eq!((listed[0].name.as_str(), listed[0].title.as_deref()), ("claude-x", Some("Claude X")));
 }

@@ -12,16 +12,84 @@ const BODIES: &[(&str, &str)] = &[
     ("anthropic", "anthropic.every_event.sse"),
     ("anthropic", "anthropic.answer.sse"),
     ("anthropic", "anthropic.max_tokens.sse"),
+    ("gemini", "gemini.every_part.sse"),
+    ("gemini", "gemini.answer.sse"),
+    ("gemini", "gemini.malformed_call.sse"),
+    ("ollama", "ollama.every_line.ndjson"),
+    ("ollama", "ollama.answer.ndjson"),
+    ("openai_responses", "openai_responses.every_event.sse"),
+    ("openai_responses", "openai_responses.incomplete.sse"),
 ];
 
 /// Names that the formats give a meaning, and values that they know.
 const NAMES: &[&str] = &[
-    "type", "index", "message", "content_block", "delta", "text", "thinking", "signature", "data", "id", "name", "input", "partial_json",
-    "stop_reason", "usage", "input_tokens", "output_tokens", "error", "content",
+    "type",
+    "index",
+    "message",
+    "content_block",
+    "delta",
+    "text",
+    "thinking",
+    "signature",
+    "data",
+    "id",
+    "name",
+    "input",
+    "partial_json",
+    "stop_reason",
+    "usage",
+    "input_tokens",
+    "output_tokens",
+    "error",
+    "content",
+    "candidates",
+    "parts",
+    "functionCall",
+    "args",
+    "finishReason",
+    "thoughtSignature",
+    "thought",
+    "usageMetadata",
+    "done",
+    "tool_calls",
+    "function",
+    "arguments",
+    "done_reason",
+    "output_index",
+    "item",
+    "call_id",
+    "response",
+    "output",
+    "summary",
+    "encrypted_content",
 ];
 const VALUES: &[&str] = &[
-    "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "message", "text",
-    "thinking", "redacted_thinking", "tool_use", "text_delta", "thinking_delta", "signature_delta", "input_json_delta",
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "message",
+    "text",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "text_delta",
+    "thinking_delta",
+    "signature_delta",
+    "input_json_delta",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.output_text.delta",
+    "response.function_call_arguments.delta",
+    "response.function_call_arguments.done",
+    "response.reasoning_summary_text.delta",
+    "response.completed",
+    "function_call",
+    "reasoning",
+    "STOP",
+    "MALFORMED_FUNCTION_CALL",
 ];
 
 fn pieces(body: &[u8], cuts: &[Index]) -> Vec<Vec<u8>> {
@@ -51,14 +119,16 @@ fn odd_frame() -> impl Strategy<Value = Value> {
             1 => proptest::collection::vec(inner, 0..3).prop_map(Value::from),
         ]
     });
-    (prop::sample::select(VALUES.to_vec()), proptest::collection::vec((prop::sample::select(NAMES.to_vec()), tree), 0..6)).prop_map(
-        |(kind, fields)| {
+    (
+        prop::sample::select(VALUES.to_vec()),
+        proptest::collection::vec((prop::sample::select(NAMES.to_vec()), tree), 0..6),
+    )
+        .prop_map(|(kind, fields)| {
             let mut frame: serde_json::Map<String, Value> =
                 fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
             frame.insert("type".into(), kind.into());
             frame.into()
-        },
-    )
+        })
 }
 
 fn calls(events: &[StreamEvent]) -> Vec<(String, String)> {
@@ -77,6 +147,9 @@ fn calls(events: &[StreamEvent]) -> Vec<(String, String)> {
 fn parallel(format: &str, wanted: &[(String, Value)], mixed: bool) -> Vec<u8> {
     match format {
         "anthropic" => anthropic_calls(wanted, mixed),
+        "gemini" => gemini_calls(wanted, mixed),
+        "ollama" => ollama_calls(wanted, mixed),
+        "openai_responses" => responses_calls(wanted, mixed),
         other => panic!("no parallel calls for {other}"),
     }
 }
@@ -113,7 +186,64 @@ fn anthropic_calls(wanted: &[(String, Value)], mixed: bool) -> Vec<u8> {
     sse(&events)
 }
 
-const FORMATS: &[&str] = &["anthropic"];
+/// A line a call, or all in one; no ids, or all the same.
+fn ollama_calls(wanted: &[(String, Value)], mixed: bool) -> Vec<u8> {
+    let call = |(name, arguments): &(String, Value)| {
+        let mut call = json!({ "function": { "index": 0, "name": name, "arguments": arguments } });
+        if mixed {
+            call["id"] = "same".into();
+        }
+        call
+    };
+    let calls: Vec<Value> = wanted.iter().map(call).collect();
+    let groups: Vec<Vec<Value>> = if mixed { vec![calls] } else { calls.into_iter().map(|call| vec![call]).collect() };
+    let mut lines: Vec<Value> = groups
+        .into_iter()
+        .map(|calls| json!({ "message": { "role": "assistant", "content": "", "tool_calls": calls }, "done": false }))
+        .collect();
+    lines.push(json!({ "message": { "role": "assistant", "content": "" }, "done": true, "done_reason": "stop" }));
+    lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
+}
+
+/// A frame a call, or all in one; no ids, or all the same.
+fn gemini_calls(wanted: &[(String, Value)], mixed: bool) -> Vec<u8> {
+    let part = |(name, arguments): &(String, Value)| {
+        let mut call = json!({ "name": name, "args": arguments });
+        if mixed {
+            call["id"] = "same".into();
+        }
+        json!({ "functionCall": call })
+    };
+    let parts: Vec<Value> = wanted.iter().map(part).collect();
+    let groups: Vec<Vec<Value>> = if mixed { vec![parts] } else { parts.into_iter().map(|part| vec![part]).collect() };
+    let mut frames: Vec<Value> =
+        groups.into_iter().map(|parts| json!({ "candidates": [{ "content": { "parts": parts } }] })).collect();
+    frames.push(json!({ "candidates": [{ "finishReason": "STOP" }] }));
+    sse(&frames)
+}
+
+fn responses_calls(wanted: &[(String, Value)], mixed: bool) -> Vec<u8> {
+    let (mut events, mut late) = (Vec::new(), Vec::new());
+    for (index, (name, arguments)) in wanted.iter().enumerate() {
+        let item = |text: &str| json!({ "type": "function_call", "call_id": "same", "name": name, "arguments": text });
+        events.push(json!({ "type": "response.output_item.added", "output_index": index, "item": item("") }));
+        for half in halves(arguments) {
+            let piece =
+                json!({ "type": "response.function_call_arguments.delta", "output_index": index, "delta": half });
+            if mixed { late.push(piece) } else { events.push(piece) }
+        }
+        if !mixed {
+            let done = json!({ "type": "response.output_item.done", "output_index": index, "item": item(&arguments.to_string()) });
+            events.push(done);
+        }
+    }
+    events.extend(late.iter().step_by(2).cloned());
+    events.extend(late.iter().skip(1).step_by(2).cloned());
+    events.push(json!({ "type": "response.completed", "response": { "status": "completed" } }));
+    sse(&events)
+}
+
+const FORMATS: &[&str] = &["anthropic", "gemini", "ollama", "openai_responses"];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]

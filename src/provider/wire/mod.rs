@@ -5,7 +5,10 @@
 //! Formats do not import each other.
 
 pub mod anthropic;
+pub mod gemini;
+pub mod ollama;
 pub mod openai_chat;
+pub mod openai_responses;
 
 use super::listing::Listed;
 use super::notices::Notices;
@@ -99,7 +102,10 @@ pub trait Decode: Send {
 /// Every format there is.
 static FORMATS: &[&dyn Wire] = &[
     &openai_chat::OpenAiChat,
+    &openai_responses::OpenAiResponses,
     &anthropic::Anthropic,
+    &gemini::Gemini,
+    &ollama::Ollama,
 ];
 
 /// The format of that name.

@@ -52,8 +52,16 @@ fn what_gemini_has_is_kept_and_the_rest_is_said_in_words() {
             json!({ "type": "STRING", "description": "D. (matches ^a; format uri; default \"x\")" }),
             vec![" pattern", " format"],
         ),
-        (json!({ "type": "string", "format": "date-time" }), json!({ "type": "STRING", "format": "date-time" }), vec![]),
-        (json!({ "type": ["integer", "null"], "minimum": 1 }), json!({ "type": "INTEGER", "nullable": true, "minimum": 1 }), vec![]),
+        (
+            json!({ "type": "string", "format": "date-time" }),
+            json!({ "type": "STRING", "format": "date-time" }),
+            vec![],
+        ),
+        (
+            json!({ "type": ["integer", "null"], "minimum": 1 }),
+            json!({ "type": "INTEGER", "nullable": true, "minimum": 1 }),
+            vec![],
+        ),
         (
             json!({ "type": ["string", "integer"] }),
             json!({ "anyOf": [{ "type": "STRING" }, { "type": "INTEGER" }] }),
@@ -72,7 +80,11 @@ fn what_gemini_has_is_kept_and_the_rest_is_said_in_words() {
             ] }),
             vec![" oneOf", "/oneOf/1/items type"],
         ),
-        (json!({ "$ref": "#/$defs/unit" }), json!({ "type": "STRING", "description": "Unit.", "enum": ["C", "F"] }), vec![]),
+        (
+            json!({ "$ref": "#/$defs/unit" }),
+            json!({ "type": "STRING", "description": "Unit.", "enum": ["C", "F"] }),
+            vec![],
+        ),
         (json!({ "const": "x" }), json!({ "type": "STRING", "enum": ["x"] }), vec![]),
         (
             json!({ "oneOf": [{ "const": "a", "title": "Alpha" }, { "const": "b" }] }),
@@ -102,16 +114,25 @@ fn what_gemini_has_is_kept_and_the_rest_is_said_in_words() {
             } }),
             vec!["/properties/next $ref", "/properties/next properties"],
         ),
-        (json!({ "$ref": "https://elsewhere.example/x.json" }), json!({ "anyOf": [{ "type": "STRING" }, { "type": "NUMBER" }, { "type": "BOOLEAN" }] }), vec![" $ref", " type"]),
+        (
+            json!({ "$ref": "https://elsewhere.example/x.json" }),
+            json!({ "anyOf": [{ "type": "STRING" }, { "type": "NUMBER" }, { "type": "BOOLEAN" }] }),
+            vec![" $ref", " type"],
+        ),
     ];
     for (schema, lowered, losses) in cases {
-        assert_eq!(property(schema.clone(), OpenApi), (lowered, losses.into_iter().map(str::to_owned).collect()), "{schema}");
+        assert_eq!(
+            property(schema.clone(), OpenApi),
+            (lowered, losses.into_iter().map(str::to_owned).collect()),
+            "{schema}"
+        );
     }
 }
 
 #[test]
 fn ollama_gets_no_references_and_no_boolean_schemas() {
-    let (lowered, losses) = property(json!({ "anyOf": [{ "$ref": "#/$defs/unit" }, { "type": "array", "items": true }] }), Subset::Plain);
+    let (lowered, losses) =
+        property(json!({ "anyOf": [{ "$ref": "#/$defs/unit" }, { "type": "array", "items": true }] }), Subset::Plain);
     let unit = json!({ "type": "string", "description": "Unit.", "enum": ["C", "F"] });
     assert_eq!(lowered, json!({ "anyOf": [unit, { "type": "array", "items": {} }] }));
     assert!(losses.is_empty());
@@ -140,21 +161,50 @@ fn a_hostile_schema_ends() {
 fn the_original_still_validates_what_the_lowered_one_lets_through() {
     let schema = json!({ "type": "object", "properties": { "p": { "type": "string", "pattern": "^a" } } });
     let lowered = lower(&schema, Subset::OpenApi);
-    assert_eq!(lowered.losses, [Loss { at: "/properties/p".into(), keyword: "pattern".into() }]);
+    assert_eq!(lowered.losses, [Loss { at: "/properties/p".into(), keyword: "pattern".into(), told: Told::InWords }]);
     let validator = Validator::new(&schema);
-    assert!(validator.validate(&json!({ "p": "abc" })).is_empty() && !validator.validate(&json!({ "p": "b" })).is_empty());
+    assert!(
+        validator.validate(&json!({ "p": "abc" })).is_empty() && !validator.validate(&json!({ "p": "b" })).is_empty()
+    );
 }
 
 fn any_schema() -> impl Strategy<Value = Value> {
     let keys = [
-        "type", "properties", "items", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "required", "not", "additionalProperties",
-        "description", "minLength", "default", "prefixItems", "$defs", "a",
+        "type",
+        "properties",
+        "items",
+        "enum",
+        "const",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$ref",
+        "required",
+        "not",
+        "additionalProperties",
+        "description",
+        "minLength",
+        "default",
+        "prefixItems",
+        "$defs",
+        "a",
     ];
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         (-2i64..3).prop_map(Value::from),
-        prop::sample::select(vec!["object", "array", "string", "integer", "null", "#", "#/properties/a", "#/$defs/a", "a"]).prop_map(Value::from),
+        prop::sample::select(vec![
+            "object",
+            "array",
+            "string",
+            "integer",
+            "null",
+            "#",
+            "#/properties/a",
+            "#/$defs/a",
+            "a"
+        ])
+        .prop_map(Value::from),
     ];
     leaf.prop_recursive(5, 48, 4, move |inner| {
         let object = proptest::collection::vec((prop::sample::select(keys.to_vec()), inner.clone()), 0..5);
@@ -169,15 +219,20 @@ fn any_schema() -> impl Strategy<Value = Value> {
 fn is_open_api(schema: &Value) -> bool {
     let Some(map) = schema.as_object() else { return false };
     map.iter().all(|(key, value)| match key.as_str() {
-        "type" => value.as_str().is_some_and(|kind| ["OBJECT", "ARRAY", "STRING", "NUMBER", "INTEGER", "BOOLEAN"].contains(&kind)),
+        "type" => value
+            .as_str()
+            .is_some_and(|kind| ["OBJECT", "ARRAY", "STRING", "NUMBER", "INTEGER", "BOOLEAN"].contains(&kind)),
         "nullable" => value.is_boolean(),
         "description" | "format" => value.is_string(),
         "enum" => value.as_array().is_some_and(|values| !values.is_empty() && values.iter().all(Value::is_string)),
-        "required" => value.as_array().is_some_and(|names| names.iter().all(|name| map["properties"].get(name.as_str().unwrap_or("?")).is_some())),
+        "required" => value.as_array().is_some_and(|names| {
+            names.iter().all(|name| map["properties"].get(name.as_str().unwrap_or("?")).is_some())
+        }),
         "properties" => value.as_object().is_some_and(|all| !all.is_empty() && all.values().all(is_open_api)),
         "items" => is_open_api(value),
         "anyOf" => map.len() == 1 && value.as_array().is_some_and(|all| all.len() > 1 && all.iter().all(is_open_api)),
-        "minLength" | "maxLength" | "minimum" | "maximum" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => value.is_number(),
+        "minLength" | "maxLength" | "minimum" | "maximum" | "minItems" | "maxItems" | "minProperties"
+        | "maxProperties" => value.is_number(),
         _ => false,
     }) && (map.contains_key("type") || map.contains_key("anyOf"))
 }

@@ -116,7 +116,8 @@ impl<'a> Walk<'a, '_> {
             let at = below(&below(at, "properties"), name);
             properties.insert(name.to_owned(), self.schema(schema, trail, &at, depth + 1).into());
         }
-        let mut required: Vec<&str> = view.required().into_iter().filter(|name| properties.contains_key(*name)).collect();
+        let mut required: Vec<&str> =
+            view.required().into_iter().filter(|name| properties.contains_key(*name)).collect();
         required.sort_unstable();
         if properties.is_empty() && depth > 0 && self.is_open_api() {
             // The API refuses an object without properties, so one is named that nobody needs.
@@ -140,8 +141,9 @@ impl<'a> Walk<'a, '_> {
             (Some(tuple), _) => {
                 self.losses.add(at, "prefixItems");
                 let places = tuple.iter().enumerate();
-                let branches =
-                    places.map(|(n, item)| self.schema(item, &view.trail, &below(&below(at, "prefixItems"), &n.to_string()), depth + 1));
+                let branches = places.map(|(n, item)| {
+                    self.schema(item, &view.trail, &below(&below(at, "prefixItems"), &n.to_string()), depth + 1)
+                });
                 let mut branches: Vec<Node> = branches.collect();
                 branches.dedup();
                 Some(self.any_of(branches, false))
@@ -163,7 +165,7 @@ impl<'a> Walk<'a, '_> {
         let kind = kind_of(&values);
         let texts = values.iter().all(Value::is_string) && !values.is_empty();
         if self.is_open_api() && !texts {
-            self.losses.add(at, "enum");
+            self.losses.add_worded(at, "enum");
             let words = vec![words::choices(&values)];
             return match kind {
                 Some(kind) => self.described(kind, view, words, at),

@@ -46,16 +46,8 @@ const SILENT: [&str; 16] = [
 
 /// Whether a subset has a keyword (for this value).
 fn has(subset: Subset, keyword: &str, value: &Value) -> bool {
-    const KEPT: [&str; 8] = [
-        "minLength",
-        "maxLength",
-        "minimum",
-        "maximum",
-        "minItems",
-        "maxItems",
-        "minProperties",
-        "maxProperties",
-    ];
+    const KEPT: [&str; 8] =
+        ["minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "minProperties", "maxProperties"];
     const FORMATS: [&str; 5] = ["date-time", "float", "double", "int32", "int64"];
     match keyword {
         _ if subset != Subset::OpenApi => false,
@@ -83,12 +75,12 @@ pub(super) fn demands<'a>(
         if *keyword == "uniqueItems" {
             if *value == Value::Bool(true) {
                 words.push((*before).to_owned());
-                losses.add(at, keyword);
+                losses.add_worded(at, keyword);
             }
             continue;
         }
         words.push(format!("{before}{}{after}", plain(value)));
-        losses.add(at, keyword);
+        losses.add_worded(at, keyword);
     }
     for keyword in SILENT {
         if view.get(keyword).is_some_and(|value| !value.is_boolean()) {

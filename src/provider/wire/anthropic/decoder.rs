@@ -11,10 +11,17 @@ use std::collections::BTreeMap;
 /// A block that is open.
 enum Block {
     Text,
-    Thinking { text: String, signature: String },
+    Thinking {
+        text: String,
+        signature: String,
+    },
     /// A thought that only the provider can read.
     Redacted(Value),
-    Call { slot: u32, begun: bool, input: Value },
+    Call {
+        slot: u32,
+        begun: bool,
+        input: Value,
+    },
     /// A kind that we do not ask for.
     Other,
 }
@@ -108,7 +115,8 @@ impl Decoder {
             }
             "message" => self.whole(event, out),
             "error" if self.reason.is_none() => {
-                let unknown = || problem::error(ModelErrorKind::Server, "the provider reported an error without a message");
+                let unknown =
+                    || problem::error(ModelErrorKind::Server, "the provider reported an error without a message");
                 return Err(problem::in_reply(event).unwrap_or_else(unknown));
             }
             // A proxy in between may speak another format.

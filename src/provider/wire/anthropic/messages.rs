@@ -18,7 +18,9 @@ pub(super) fn messages(history: &[Message], quirks: &Quirks) -> Vec<Value> {
     for message in history {
         let (role, blocks) = match message {
             Message::User { content } => ("user", user(content, quirks)),
-            Message::Assistant { text, opaque, calls, reasoning: _ } => ("assistant", assistant(text, opaque, calls, &mut ids)),
+            Message::Assistant { text, opaque, calls, reasoning: _ } => {
+                ("assistant", assistant(text, opaque, calls, &mut ids))
+            }
             Message::Tool { call, content, is_error, name: _ } => {
                 ("user", vec![result(&ids.legal(call), content, *is_error, quirks)])
             }
