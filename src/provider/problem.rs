@@ -56,7 +56,7 @@ fn details(object: &Value) -> impl Iterator<Item = &Value> {
 fn retry_delay(object: &Value) -> Option<u64> {
     let text = details(object).find_map(|detail| detail.get("retryDelay")?.as_str())?;
     let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
-    (0.0..=86_400.0).contains(&seconds).then(|| (seconds * 1000.0) as u64)
+    (0.0..=86_400.0).contains(&seconds).then_some((seconds * 1000.0) as u64)
 }
 
 fn by_status(status: u16) -> ModelErrorKind {

@@ -69,6 +69,8 @@ pub struct Plan {
     pub limits: Limits,
     pub rules: Rules,
     pub redactor: Redactor,
+    /// Models that the session can change to.
+    pub models: Vec<Arc<dyn Provider>>,
 }
 
 impl Plan {
@@ -219,12 +221,19 @@ impl Rig {
             system: "Linux, sh".into(),
             ..Manner::default()
         };
-        let other = Arc::clone(&model);
+        let (other, models) = (Arc::clone(&model), plan.models);
         let place = Place { project: work.to_string_lossy().into_owned(), home: None };
         let servers = Arc::new(Mutex::new(plan.servers));
         let kit = Kit {
             cwd: work.clone(),
-            speaking: Speaking::new(Some(model), Box::new(move |_| Ok(Arc::clone(&other))), manner),
+            speaking: Speaking::new(
+                Some(model),
+                Box::new(move |name| {
+                    let named = models.iter().find(|model| model.name() == name);
+                    Ok(Arc::clone(named.unwrap_or(&other)))
+                }),
+                manner,
+            ),
             setting: Setting::new(&work, state.join("spill")),
             mcp: mcpane::mcp::Options {
                 state_dir: state,

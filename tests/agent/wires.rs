@@ -6,7 +6,7 @@ use crate::speech::{End, OTHERS, Say, reply};
 use crate::sse_model::{ModelServer, Recorded, Reply};
 use mcpane::agent::journal::Journal;
 use mcpane::contract::event::TextKind;
-use mcpane::contract::{Event, TurnEvent};
+use mcpane::contract::{Event, Op, TurnEvent};
 use mcpane::domain::Usage;
 use mcpane::domain::conversation::{StepEnd, TurnEnd};
 use mcpane::domain::model::{FinishReason, ModelErrorKind};
@@ -299,6 +299,40 @@ async fn thoughts_that_nobody_can_read_survive_the_session() {
     assert_eq!(again.ended_unasked().await, TurnEnd::Done);
     assert_eq!(block(&server.requests_now()[2]), redacted);
     again.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thoughts_go_back_only_to_the_model_that_had_them() {
+    let turn = |provider: &str, city: Say| {
+        vec![
+            reply(provider, &[Say::Think("I need the forecast."), city], End::Done),
+            reply(provider, &[Say::Text("Snow.")], End::Done),
+        ]
+    };
+    let claude = ModelServer::start([turn("anthropic", oslo()), turn("anthropic", oslo())].concat());
+    let gemini = ModelServer::start(turn("gemini", paris()));
+    let home = tempfile::tempdir().unwrap();
+    let models = vec![served_as("gemini", &gemini), served_as("anthropic", &claude)];
+    let plan = Plan { models, ..Plan::with(offices(home.path())).allow_all() };
+    let mut rig = Rig::in_home(home, served_as("anthropic", &claude), plan, None);
+    for (model, task) in [(None, "Oslo?"), (Some("gemini"), "Paris?"), (Some("anthropic"), "Oslo again?")] {
+        if let Some(model) = model {
+            rig.op(Op::UseModel { model: format!("{model}:test-model") }).await;
+        }
+        rig.submit(task).await;
+        assert_eq!(rig.ended_unasked().await, TurnEnd::Done, "{task}");
+    }
+    let own = signed("anthropic").to_owned();
+    let (called, told) = (format!("call {FORECAST} Oslo"), "result Oslo: snow".to_owned());
+    let (called_there, told_there) = (format!("call {FORECAST} Paris"), "result Paris: rain".to_owned());
+    // What the other model did is there, unsigned.
+    let there = history("gemini", &gemini.requests_now()[1]);
+    let theirs = signed("gemini").to_owned();
+    assert_eq!(there, [called.clone(), told.clone(), theirs, called_there.clone(), told_there.clone()]);
+    let back = history("anthropic", &claude.requests_now()[3]);
+    let before = [own.clone(), called.clone(), told.clone(), called_there, told_there];
+    assert_eq!(back, [&before[..], &[own, called, told]].concat());
+    rig.shut_down().await;
 }
 
 /// The bytes of a reply.

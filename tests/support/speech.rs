@@ -2,6 +2,8 @@
 //!
 //! Include it beside `sse_model` with `#[path = "../support/speech.rs"] mod speech;`.
 
+// Each test binary uses its own part of this.
+#![allow(dead_code)]
 // It is test code, and a broken script should end the test; clippy sees tests only inside `#[test]`.
 #![allow(clippy::panic)]
 

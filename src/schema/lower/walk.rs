@@ -10,7 +10,7 @@ pub(super) fn lower(schema: &Value, subset: Subset, losses: &mut Losses) -> Valu
     let view = View::new(schema, schema, &[]);
     let members = if view.is_plain_union() { Vec::new() } else { walk.members(&view, "") };
     let mut out = walk.object(&view, members, "", 0);
-    if subset == Subset::OpenApi && !view.kind().is_none_or(|kind| kind == "object") {
+    if view.kind().is_some_and(|kind| kind != "object") {
         walk.losses.add("", "type");
     }
     // The description of the whole is the tool's.

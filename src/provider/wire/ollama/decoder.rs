@@ -145,8 +145,11 @@ impl Watch {
     fn look(&self, read: u64) {
         let tight = self.guess.most > self.window;
         if read > 0 && ((tight && read < self.guess.least) || read >= self.window) {
-            let text = Phrase::new("model.prompt_cut").with("model", &self.model);
-            self.notices.push(Notice::warning(text.with("read", read).with("window", self.window)));
+            let text = Phrase::new("model.prompt_cut")
+                .with("model", &self.model)
+                .with("read", read)
+                .with("window", self.window);
+            self.notices.push(Notice::warning(text));
         }
     }
 }

@@ -85,7 +85,7 @@ impl Decoder {
                 }
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.think(index, text("delta"), out)
+                self.think(index, text("delta"), out);
             }
             "response.function_call_arguments.delta" => self.grow(index, text("delta"), out),
             "response.function_call_arguments.done" => self.grow_once(index, text("arguments"), out),
@@ -228,10 +228,9 @@ impl Decoder {
         }
         let incomplete = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
         let reason = match incomplete.or_else(|| (response["status"] == "incomplete").then_some("incomplete")) {
-            Some("max_output_tokens" | "max_tokens") => FinishReason::Length,
             Some("content_filter") => FinishReason::Filtered,
-            // Whatever stopped it: its last call may be half there.
-            Some("incomplete") => FinishReason::Length,
+            // Whatever stopped it without a word, its last call may be half there.
+            Some("max_output_tokens" | "max_tokens" | "incomplete") => FinishReason::Length,
             Some(other) => FinishReason::Other(other.to_owned()),
             None if self.at.calls > 0 => FinishReason::ToolCalls,
             None => FinishReason::Stop,

@@ -17,14 +17,14 @@ pub(super) fn input(history: &[Message], quirks: &Quirks) -> Vec<Value> {
                 out.push(json!({ "type": "message", "role": "user", "content": parts(content, plain, quirks) }));
             }
             Message::Assistant { text, opaque, calls, reasoning: _ } => {
-                assistant(text, opaque, calls, &mut ids, &mut out)
+                assistant(text, opaque, calls, &mut ids, &mut out);
             }
             // The format has no mark for a failure; the dialect says it in the text.
             Message::Tool { call, content, name: _, is_error: _ } => {
                 let seen = quirks.images && content.iter().any(|block| picture(block).is_some());
-                let output =
+                let output: Value =
                     if seen { parts(content, beside_media, quirks).into() } else { beside_media(content).into() };
-                out.push(json!({ "type": "function_call_output", "call_id": ids.legal(call), "output": Value::clone(&output) }));
+                out.push(json!({ "type": "function_call_output", "call_id": ids.legal(call), "output": output }));
             }
         }
     }
