@@ -17,7 +17,7 @@ use crate::redact::Redactor;
 use bytes::Bytes;
 use futures::StreamExt;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
-use reqwest::{Client, ClientBuilder, Response};
+use reqwest::{Client, ClientBuilder, Method, Response};
 use serde_json::Value;
 use std::error::Error;
 use std::io;
@@ -110,9 +110,32 @@ pub async fn get_json(
     within: Duration,
     redactor: &Redactor,
 ) -> Result<Value, ModelError> {
+    json(Method::GET, url, headers, None, within, redactor).await
+}
+
+/// Asks with a JSON document for another, within a time for everything.
+pub async fn post_json(
+    url: &str,
+    headers: &[(String, String)],
+    question: &Value,
+    within: Duration,
+    redactor: &Redactor,
+) -> Result<Value, ModelError> {
+    json(Method::POST, url, headers, Some(question), within, redactor).await
+}
+
+async fn json(
+    method: Method,
+    url: &str,
+    headers: &[(String, String)],
+    question: Option<&Value>,
+    within: Duration,
+    redactor: &Redactor,
+) -> Result<Value, ModelError> {
     let reading = async {
         let url = parse(url)?;
-        let request = client(&url)?.get(url.clone()).headers(header_map(headers)?).send();
+        let body = question.map(Value::to_string).unwrap_or_default();
+        let request = client(&url)?.request(method, url.clone()).headers(header_map(headers)?).body(body).send();
         let response = request.await.map_err(|error| broken(&url, &error))?;
         if !response.status().is_success() {
             return Err(refused(response, None).await);
@@ -218,7 +241,8 @@ async fn refused(response: Response, tap: Option<&dyn Tap>) -> ModelError {
     if let (true, Some(target)) = (status.is_redirection(), target) {
         error.message = problem::bounded(&format!("the server points to {target}; set this as the base URL"));
     }
-    error.retry_after_ms = wait;
+    // The header says it better than a field of the body.
+    error.retry_after_ms = wait.or(error.retry_after_ms);
     error
 }
 

@@ -13,3 +13,7 @@ mod screens;
 mod start;
 mod tour;
 mod trust;
+mod wires;
+
+// `support/speech.rs` stands beside it everywhere.
+use rig::sse_model;
