@@ -17,8 +17,8 @@ use super::reason::{self, Trouble};
 use super::remote;
 use super::session::Session;
 use super::transport::{Fault, LineTransport, Link};
-use crate::domain::server::{ServerEntry, ServerState, Transport};
 use crate::domain::Phrase;
+use crate::domain::server::{ServerEntry, ServerState, Transport};
 use crate::redact::Redactor;
 use rmcp::model::{ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{
@@ -111,8 +111,9 @@ async fn start(plan: Plan, initializing: impl Fn()) -> Result<Live, Failed> {
     match &plan.entry.transport {
         Ok(Transport::Stdio { command, args, env, cwd }) => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
-            let (process, stdout, stdin) = launch::launch(&program, &plan.world.options.guard, Arc::clone(&plan.log))
-                .map_err(|error| early(reason::launch(&error, command, &plan.entry.source.file)))?;
+            let (process, stdout, stdin) =
+                launch::launch(&program, &plan.world.options.guard, Arc::clone(&plan.log))
+                    .map_err(|error| early(reason::launch(&error, command, &plan.entry.source.file)))?;
             let ended = watch_end(process.clone(), Arc::clone(&link), redactor);
             let (name, tap) = (plan.entry.name.clone(), plan.world.options.tap.clone());
             let speech = LineTransport::new(name, stdout, stdin, Arc::clone(&link), tap);
@@ -261,6 +262,10 @@ async fn shake_hands<T: Speech<RoleClient> + 'static>(
             () = plan.abort.cancelled() => return Err(Phrase::new("server.aborted").into()),
             trouble = end(ended) => return Err(over(trouble, link)),
             () = tokio::time::sleep_until(until) => {
+                // It was not silence where it was tried again and again.
+                if let Some(trouble) = link.wavering().borrow().clone() {
+                    return Err(trouble.into());
+                }
                 let said = plan.log.tail(reason::quoted());
                 return Err(reason::silent(&plan.entry.name, limit.0, limit.1, said).into());
             }

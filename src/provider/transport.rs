@@ -142,9 +142,9 @@ fn header_map(headers: &[(String, String)]) -> Result<HeaderMap, ModelError> {
 /// The client for an address.
 fn client(url: &Url) -> Result<&'static Client, ModelError> {
     static CLIENTS: Clients = Clients::new();
-    CLIENTS.of(url).map_err(|why| {
-        problem::error(ModelErrorKind::Certificate, format!("no secure connection is possible: {why}"))
-    })
+    CLIENTS
+        .of(url)
+        .map_err(|why| problem::error(ModelErrorKind::Certificate, format!("no secure connection is possible: {why}")))
 }
 
 async fn refused(response: Response, tap: Option<&dyn Tap>) -> ModelError {

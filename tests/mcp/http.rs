@@ -63,7 +63,8 @@ async fn progress_questions_and_cancellation_come_with_the_call() {
     let call = rig.begin("s", "flood", json!({ "count": 300 }));
     let signals = call.signals_handle();
     assert_eq!(text(&call.end().await), "flooded");
-    let told = |signal: &ToolSignal| if let ToolSignal::Progress(progress) = signal { Some(progress.done) } else { None };
+    let told =
+        |signal: &ToolSignal| if let ToolSignal::Progress(progress) = signal { Some(progress.done) } else { None };
     let told: Vec<f64> = signals.lock().unwrap().iter().filter_map(told).collect();
     assert!(told.iter().copied().eq((1..=300).map(f64::from)), "{} of 300", told.len());
     // A question that comes with a call is that call's, however many run.
@@ -144,10 +145,11 @@ async fn every_way_to_go_wrong_ends_its_own_call_and_soon() {
         let web = rig.web("s", &[], &["--reply", reply]);
         rig.mcp.configure(vec![web.entry("s"), rig.entry("other", &[])]);
         rig.ready("s").await;
-        let beside = rig.begin("s", "slow", json!({ "steps": 40, "ms": 50 }));
+        let beside = rig.begin("s", "slow", json!({ "steps": 100, "ms": 50 }));
         let elsewhere = rig.begin("other", "slow", json!({ "steps": 40, "ms": 50 }));
         for (arguments, says, may_have_run) in [
-            (json!({ "kind": "idless_error" }), "Parse error", true),
+            // What was not understood did not run.
+            (json!({ "kind": "idless_error" }), "Parse error", false),
             (json!({ "kind": "wrong_id" }), "987654", true),
             (json!({ "kind": "code_text" }), "EBUSY", true),
             (json!({ "kind": "neither" }), "neither a result nor an error", true),
@@ -169,7 +171,9 @@ async fn every_way_to_go_wrong_ends_its_own_call_and_soon() {
             let (message, ran) = failure(&rig.call("s", "fault", arguments.clone()).await);
             assert!(message.contains(says), "{reply} {arguments}: {message}");
             assert_eq!(ran, may_have_run, "{reply} {arguments}: {message}");
-            assert!(began.elapsed() < Duration::from_secs(5), "{reply} {arguments} took {:?}", began.elapsed());
+            // A debug build on a busy machine takes its time over 33 MiB.
+            let most = Duration::from_secs(if arguments["mib"].is_null() { 5 } else { 25 });
+            assert!(began.elapsed() < most, "{reply} {arguments} took {:?}", began.elapsed());
         }
         assert_eq!(rig.text("s", "fault", json!({ "kind": "duplicate" })).await, "first");
         assert_eq!(rig.text("s", "fault", json!({ "kind": "split" })).await, "纽约 24 ℃");
@@ -189,6 +193,7 @@ async fn a_call_without_an_answer_ends_in_its_time_and_large_answers_are_whole()
     let web = rig.web("s", &[], &[]);
     let mut entry = web.entry("s");
     entry.timeouts = Timeouts { call: 1, ..Timeouts::default() };
+    entry.tool_timeouts = vec![("big".into(), 20)];
     rig.mcp.configure(vec![entry]);
     rig.ready("s").await;
     let began = Instant::now();
@@ -213,7 +218,13 @@ async fn a_forgotten_session_is_begun_anew_and_the_refused_call_runs_once() {
         // What was announced in the old one is gone: the tools are asked for again, and heard of from now on.
         rig.tools("s").await;
         assert!(rig.states("s").contains(&ServerState::Reconnecting));
-        rig.status("s", |status| status.state == ServerState::Ready && status.calls == 0).await;
+        while rig.states("s").last() != Some(&ServerState::Ready) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // The new standing stream opens beside.
+        while rig.requests("s").iter().filter(|request| request["method"] == "GET").count() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         rig.text("s", "fault", json!({ "kind": "speak_aside" })).await;
         rig.tools("s").await;
     }
@@ -236,8 +247,11 @@ async fn a_server_that_restarts_is_reached_again_by_itself() {
     assert_eq!(text(&waits.end().await), "patient");
     rig.status("s", |status| status.state == ServerState::Ready).await;
     let sent = rig.received("s");
-    assert_eq!(sent.iter().filter(|message| message["params"]["name"] == "echo" && message["id"].is_u64()).count(), 1 + 1,
-        "refused once by the server that does not know the session, then run");
+    assert_eq!(
+        sent.iter().filter(|message| message["params"]["name"] == "echo" && message["id"].is_u64()).count(),
+        1 + 1,
+        "refused once by the server that does not know the session, then run"
+    );
 }
 
 #[tokio::test]
@@ -334,7 +348,7 @@ async fn every_failed_start_has_its_state_reason_and_fix() {
         assert!(reason(&status).contains(says), "{name}: {}", reason(&status));
         assert_eq!(status.fix.as_ref().map(|fix| &*fix.key), Some(fix), "{name}: {}", reason(&status));
     }
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
     assert_eq!(rig.text("healthy", "echo", json!({ "text": "fine" })).await, "fine");
     let (message, may_have_run) = failure(&rig.call("no_token", "echo", json!({})).await);
     assert!(message.contains("HTTP 401") && !may_have_run, "{message}");

@@ -40,4 +40,6 @@ mod lifecycle;
 mod live;
 mod processes;
 mod rig;
+mod sse;
+mod surroundings;
 mod tools;

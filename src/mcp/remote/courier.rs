@@ -143,8 +143,7 @@ impl Courier {
     }
 
     async fn request(&self, url: &Url, verb: &Verb, headers: &HeaderMap) -> Result<Response, Failure> {
-        let client =
-            CLIENTS.of(url).map_err(|why| Failure::Certificate { place: place(url), why })?;
+        let client = CLIENTS.of(url).map_err(|why| Failure::Certificate { place: place(url), why })?;
         let (method, accept) = match verb {
             Verb::Post(_) => (Method::POST, "application/json, text/event-stream"),
             Verb::Get(_) => (Method::GET, "text/event-stream"),

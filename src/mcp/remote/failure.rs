@@ -181,7 +181,7 @@ impl Failure {
         let effect = match self {
             Self::Unreachable { .. } | Self::Certificate { .. } | Self::Redirected { .. } | Self::Foreign { .. } => {
                 Effect::None
-            },
+            }
             Self::Refused(refusal) if (400..500).contains(&refusal.status) && refusal.status != 408 => Effect::None,
             _ => Effect::Possible,
         };
@@ -208,10 +208,13 @@ impl Failure {
             Self::Redirected { to } => {
                 Trouble::new(Phrase::new("server.redirected").with("to", to), fix("server.fix_redirect"))
             }
-            Self::Foreign { to } => {
-                Trouble::new(Phrase::new("server.foreign").with("to", convert::clip(to, SAID)), Phrase::new("server.fix_report"))
+            Self::Foreign { to } => Trouble::new(
+                Phrase::new("server.foreign").with("to", convert::clip(to, SAID)),
+                Phrase::new("server.fix_report"),
+            ),
+            Self::Page { place } => {
+                Trouble::new(Phrase::new("server.page").with("place", place), fix("server.fix_url"))
             }
-            Self::Page { place } => Trouble::new(Phrase::new("server.page").with("place", place), fix("server.fix_url")),
             Self::Kind { place, kind } => Trouble::new(
                 Phrase::new("server.kind").with("place", place).with("kind", convert::clip(kind, 80)),
                 fix("server.fix_url"),
@@ -272,7 +275,11 @@ mod tests {
             (503, false, Effect::Possible, None, "server.fix_wait"),
         ] {
             let failure = refused(status, "", challenged);
-            assert_eq!((lost(&failure).effect, lost(&failure).state, &*fix(&failure)), (effect, state, key), "{status}");
+            assert_eq!(
+                (lost(&failure).effect, lost(&failure).state, &*fix(&failure)),
+                (effect, state, key),
+                "{status}"
+            );
         }
         assert!([400, 404, 405, 415].iter().all(|status| refused(*status, "", false).suggests_sse()));
         assert!(![401, 403, 429, 500].iter().any(|status| refused(*status, "", false).suggests_sse()));
@@ -285,7 +292,10 @@ mod tests {
     #[test]
     fn what_a_body_says() {
         for (body, says) in [
-            (r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request"},"id":null}"#, "Bad Request (error -32000)"),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request"},"id":null}"#,
+                "Bad Request (error -32000)",
+            ),
             (r#"{"error":"invalid_token","error_description":"expired"}"#, "expired"),
             (r#"{"error":{"message":"slow down"}}"#, "slow down"),
             (r#"{"detail":"Not Found"}"#, "Not Found"),

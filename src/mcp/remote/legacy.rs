@@ -33,9 +33,13 @@ pub(super) async fn open(remote: &Arc<Remote>, tries: u32) -> Result<(), Failure
         match attempt(remote).await {
             Err(failure) if failure.passes() => {
                 let Some(pause) = tries.next(failure.wait()) else { return Err(failure) };
+                remote.waver(&failure);
                 tokio::time::sleep(pause).await;
             }
-            other => return other,
+            other => {
+                remote.link.waver(None);
+                return other;
+            }
         }
     }
 }

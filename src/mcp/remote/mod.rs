@@ -122,9 +122,8 @@ pub(super) fn open(
     let fix = |key| Phrase::new(key).with("server", &entry.name).with("file", &entry.source.file);
     let url = Url::parse(url)
         .map_err(|error| Trouble::new(Phrase::new("server.bad_url").with("error", error), fix("server.fix_url")))?;
-    let courier = Courier::new(url, headers).map_err(|name| {
-        Trouble::new(Phrase::new("server.bad_header").with("name", name), fix("server.fix_header"))
-    })?;
+    let courier = Courier::new(url, headers)
+        .map_err(|name| Trouble::new(Phrase::new("server.bad_header").with("name", name), fix("server.fix_header")))?;
     let (tx, inbox) = mpsc::channel(INBOX);
     let remote = Arc::new(Remote {
         server: entry.name.clone(),

@@ -182,7 +182,8 @@ pub(super) async fn post(remote: &Arc<Remote>, what: What, body: Bytes) -> Resul
         let asked = failure.wait();
         let pause = if again && asked.is_none_or(|asked| asked <= PATIENCE) { tries.next(asked) } else { None };
         let Some(pause) = pause else { return Err(failure) };
-        if failure.never_sent() && what != What::Handshake {
+        // A start that runs out of time tells this.
+        if failure.never_sent() || what == What::Handshake {
             remote.waver(&failure);
         }
         tokio::time::sleep(pause).await;
@@ -225,12 +226,7 @@ async fn follow(remote: &Arc<Remote>, id: &RequestId, mut events: Events) -> Res
 }
 
 /// Takes a cut stream up again after its last event, if events have ids.
-async fn resume(
-    remote: &Arc<Remote>,
-    events: &Events,
-    mut why: String,
-    tries: &mut Tries,
-) -> Result<Events, Failure> {
+async fn resume(remote: &Arc<Remote>, events: &Events, mut why: String, tries: &mut Tries) -> Result<Events, Failure> {
     let place = events.place.clone();
     let Some(last) = events.last_id().and_then(|id| HeaderValue::from_str(id).ok()) else {
         return Err(Failure::Cut { place, why });

@@ -204,7 +204,8 @@ fn respond(mut socket: &TcpStream, status: u16, headers: &str, body: &str) -> st
 }
 
 fn message(status: u16) -> String {
-    json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": format!("status {status}") } }).to_string()
+    json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": format!("status {status}") } })
+        .to_string()
 }
 
 const JSON: &str = "content-type: application/json\r\n";
@@ -238,7 +239,10 @@ impl Web {
             && request.headers.get("authorization") != Some(token)
         {
             let challenge = if self.options.refusal == 401 { "www-authenticate: Bearer\r\n" } else { "" };
-            let said = format!("{{\"error\":\"invalid_token\",\"error_description\":\"bad {:?}\"}}", request.headers.get("authorization"));
+            let said = format!(
+                "{{\"error\":\"invalid_token\",\"error_description\":\"bad {:?}\"}}",
+                request.headers.get("authorization")
+            );
             return respond(socket, self.options.refusal, challenge, &said.replace("\\\"", ""));
         }
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
@@ -288,14 +292,17 @@ impl Web {
             Some("status") => {
                 let status = arguments["status"].as_u64().unwrap() as u16;
                 let said = arguments["body"].as_str().map_or_else(|| message(status), str::to_owned);
-                let wait = arguments["wait"].as_str().map(|wait| format!("retry-after: {wait}\r\n")).unwrap_or_default();
+                let wait =
+                    arguments["wait"].as_str().map(|wait| format!("retry-after: {wait}\r\n")).unwrap_or_default();
                 return respond(socket, status, &wait, &said);
             }
             Some("drop") => return Ok(false),
             Some("html") => return respond(socket, 200, "content-type: text/html\r\n", "<p>log in</p>"),
             Some("half_json") => {
                 let mut socket = socket;
-                socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"json")?;
+                socket.write_all(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"json",
+                )?;
                 return Ok(false);
             }
             _ => {}
@@ -354,9 +361,12 @@ impl Web {
 
     /// Copies a stream to a connection, from a line on, until it is over or cut.
     fn pump(&self, mut socket: &TcpStream, stream: &Stream, from: usize, headers: &str) -> std::io::Result<bool> {
-        let head = format!("HTTP/1.1 200 OK\r\n{headers}content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n");
+        let head = format!(
+            "HTTP/1.1 200 OK\r\n{headers}content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+        );
         socket.write_all(head.as_bytes())?;
-        let chunk = |mut socket: &TcpStream, text: &str| socket.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
+        let chunk =
+            |mut socket: &TcpStream, text: &str| socket.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
         let retry = self.options.retry.map(|retry| format!("retry: {retry}\n")).unwrap_or_default();
         let mut at = from;
         if self.options.ids {
@@ -366,7 +376,8 @@ impl Web {
         loop {
             let (line, cut) = {
                 let log = stream.state.lock().unwrap();
-                let idle = |log: &mut Log| at >= log.lines.len() && !log.over && log.cut.is_none_or(|(place, _)| place != at);
+                let idle =
+                    |log: &mut Log| at >= log.lines.len() && !log.over && log.cut.is_none_or(|(place, _)| place != at);
                 let mut log = stream.wake.wait_while(log, idle).unwrap();
                 let cut = log.cut.take_if(|(place, _)| *place == at).map(|(_, cut)| cut);
                 (log.lines.get(at).cloned(), cut)
@@ -378,7 +389,8 @@ impl Web {
                 }
                 (Some(Cut::Polite), _) | (None, None) => break,
                 (None, Some(line)) => {
-                    let id = if self.options.ids { format!("id: {}-{}\n", stream.number, at + 1) } else { String::new() };
+                    let id =
+                        if self.options.ids { format!("id: {}-{}\n", stream.number, at + 1) } else { String::new() };
                     chunk(socket, &format!("event: message\n{id}data: {line}\n\n"))?;
                     at += 1;
                 }
@@ -401,7 +413,8 @@ impl Web {
         loop {
             let (lines, cut) = {
                 let log = stream.state.lock().unwrap();
-                let log = stream.wake.wait_while(log, |log| at >= log.lines.len() && !log.over && log.cut.is_none()).unwrap();
+                let log =
+                    stream.wake.wait_while(log, |log| at >= log.lines.len() && !log.over && log.cut.is_none()).unwrap();
                 (log.lines[at..].to_vec(), log.over || log.cut.is_some())
             };
             for line in &lines {
@@ -455,7 +468,8 @@ fn json_reply(socket: &TcpStream, stream: &Stream, headers: &str) -> std::io::Re
 pub fn fault(server: &Server, id: &Value, arguments: &Value) -> bool {
     let Some(web) = server.web.get() else { return false };
     let pause = Duration::from_millis(arguments["ms"].as_u64().unwrap_or(50));
-    let done = || json!({ "content": [{ "type": "text", "text": arguments["text"].as_str().unwrap_or("after the cut") }] });
+    let done =
+        || json!({ "content": [{ "type": "text", "text": arguments["text"].as_str().unwrap_or("after the cut") }] });
     match arguments["kind"].as_str().unwrap_or_default() {
         "cut" | "cut_politely" => {
             server.send(Value::Object(object([
@@ -469,7 +483,7 @@ pub fn fault(server: &Server, id: &Value, arguments: &Value) -> bool {
         // Nothing more: the stream ends without an answer.
         "empty" => {}
         "garbage" => server.raw(b"<<< not json >>>\n[1,2,\n"),
-        "accepted" => {}
+
         "forget" => {
             server.answer(id, done());
             web.forget();

@@ -318,6 +318,7 @@ impl Server {
             }
             "die" => {
                 eprintln!("fixture: cannot import name 'Server'");
+                http::keep_open();
                 std::process::exit(self.options.exit);
             }
             "error" => self.error(id, -32000, "no licence"),

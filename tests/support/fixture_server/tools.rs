@@ -190,6 +190,7 @@ fn fault(server: &Server, id: &Value, arguments: &Value) {
         "die" => {
             eprintln!("fixture: last words");
             eprintln!("fixture: cannot go on");
+            super::http::keep_open();
             std::process::exit(42);
         }
         "die_after" => {
