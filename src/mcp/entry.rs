@@ -97,7 +97,9 @@ fn address(url: &str, redactor: &Redactor) -> String {
         .map(|(_, value)| value.into_owned())
         .collect();
     if !secrets.is_empty() {
-        secrets.iter().for_each(|secret| redactor.register(secret));
+        for secret in &secrets {
+            redactor.register(secret);
+        }
         shown.set_query(Some(redact::MASK));
         return shown.as_str().replace("%E2%80%A2%E2%80%A2%E2%80%A2", redact::MASK);
     }

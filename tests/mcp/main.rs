@@ -38,6 +38,7 @@ mod faults;
 mod http;
 mod lifecycle;
 mod live;
+mod live_http;
 mod processes;
 mod rig;
 mod sse;

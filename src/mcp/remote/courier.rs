@@ -230,5 +230,5 @@ async fn refused(mut response: Response) -> Failure {
         }
     };
     let _ = tokio::time::timeout(REFUSAL_TIME, reading).await;
-    Failure::Refused(Refusal::new(status.as_u16(), if page { b"" } else { &body }, wait, challenged))
+    Failure::Refused(Box::new(Refusal::new(status.as_u16(), if page { b"" } else { &body }, wait, challenged)))
 }

@@ -41,7 +41,7 @@ pub(super) enum Failure {
         why: String,
     },
     /// It answered with an error.
-    Refused(Refusal),
+    Refused(Box<Refusal>),
     /// It points to another place.
     Redirected {
         /// Where to.
@@ -157,8 +157,9 @@ impl Failure {
 
     /// The same, said with 400 and an error: a guess.
     pub(super) fn is_stale_by_error(&self) -> bool {
-        let Self::Refused(Refusal { status: 400, error: Some(error), .. }) = self else { return false };
-        matches!(error.code.0, -32000 | -32001 | -32600)
+        let Self::Refused(refusal) = self else { return false };
+        let code = refusal.error.as_ref().map(|error| error.code.0);
+        refusal.status == 400 && matches!(code, Some(-32000 | -32001 | -32600))
     }
 
     /// It may be a server of the older transport. Source: MCP 2025-11-25, "Backwards Compatibility" (400, 404, 405 and the like).
@@ -257,7 +258,7 @@ mod tests {
     use super::*;
 
     fn refused(status: u16, body: &str, challenged: bool) -> Failure {
-        Failure::Refused(Refusal::new(status, body.as_bytes(), None, challenged))
+        Failure::Refused(Box::new(Refusal::new(status, body.as_bytes(), None, challenged)))
     }
 
     #[test]
