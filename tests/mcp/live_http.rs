@@ -54,8 +54,7 @@ fn patient(transport: Transport) -> ServerEntry {
 
 /// Tools, a call, progress, a question, cancellation.
 async fn works(rig: &mut Rig) {
-    let names: Vec<String> =
-        rig.mcp.tools(&"everything".into()).iter().map(|spec| spec.id.name.to_string()).collect();
+    let names: Vec<String> = rig.mcp.tools(&"everything".into()).iter().map(|spec| spec.id.name.to_string()).collect();
     for name in ["echo", "get-sum", "trigger-long-running-operation", "trigger-elicitation-request"] {
         assert!(names.iter().any(|known| known == name), "{name} is not among {names:?}");
     }
@@ -63,7 +62,8 @@ async fn works(rig: &mut Rig) {
     let call = rig.begin("everything", "trigger-long-running-operation", json!({ "duration": 1, "steps": 4 }));
     let signals = call.signals_handle();
     assert!(matches!(call.end().await, ToolOutcome::Done { is_error: false, .. }));
-    let done = |signal: &ToolSignal| if let ToolSignal::Progress(progress) = signal { Some(progress.done) } else { None };
+    let done =
+        |signal: &ToolSignal| if let ToolSignal::Progress(progress) = signal { Some(progress.done) } else { None };
     let told: Vec<f64> = signals.lock().unwrap().iter().filter_map(done).collect();
     assert_eq!(told, [1.0, 2.0, 3.0, 4.0]);
     let call = rig.begin("everything", "trigger-elicitation-request", json!({}));

@@ -39,6 +39,7 @@ mod http;
 mod lifecycle;
 mod live;
 mod live_http;
+mod matrix;
 mod processes;
 mod rig;
 mod sse;

@@ -100,6 +100,8 @@ pub(super) struct Remote {
     link: Arc<Link>,
     tap: Option<Tap>,
     redactor: Redactor,
+    /// How long a renewal may take.
+    limit: Duration,
     /// Called when something that the server announced may have been missed.
     missed: Arc<dyn Fn() + Send + Sync>,
 }
@@ -138,6 +140,7 @@ pub(super) fn open(
         link: Arc::clone(link),
         tap: plan.world.options.tap.clone(),
         redactor: plan.world.options.redactor.clone(),
+        limit: super::entry::seconds(entry.timeouts.start),
         missed: Arc::clone(&plan.tools_changed),
     });
     Ok((Arc::clone(&remote), RemoteTransport { remote, inbox }))

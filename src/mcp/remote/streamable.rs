@@ -23,6 +23,7 @@ use rmcp::model::{
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -170,10 +171,10 @@ pub(super) async fn post(remote: &Arc<Remote>, what: What, body: Bytes) -> Resul
         // A note belongs to the session that is gone.
         if !renewed && !matches!(what, What::Note | What::Handshake) && session.is_stale(&failure) {
             renewed = true;
-            if renew(remote, generation).await.is_err() {
-                return Err(failure);
+            if renew(remote, generation).await {
+                continue;
             }
-            continue;
+            return Err(failure);
         }
         if renewed && failure.is_stale_by_error() {
             session.lock().no_guesses = true;
@@ -303,11 +304,7 @@ async fn hear(remote: &Arc<Remote>) {
         if !passes {
             // It was there, so it is the session that is gone.
             if ear.opened && remote.session.is_stale(&failure) {
-                let renewer = Arc::clone(remote);
-                // Not in this task: the renewal ends it.
-                remote.spawn(async move {
-                    let _ = renew(&renewer, generation).await;
-                });
+                renew(remote, generation).await;
             }
             return;
         }
@@ -368,34 +365,36 @@ impl Ear {
 
 // --- renewal
 
-/// Begins a new session in place of number `generation`, which the server has forgotten; whoever comes second uses what the first one got.
-/// Source: MCP 2025-11-25, "Session Management".
-async fn renew(remote: &Arc<Remote>, generation: u64) -> Result<(), ()> {
-    let session = &remote.session;
-    let _only = session.renewing.lock().await;
-    if session.headers().1 != generation {
-        return Ok(());
-    }
-    let fix = Phrase::new("server.fix_restart");
-    let trouble = Trouble::new(Phrase::new("server.expired"), fix);
-    remote.link.waver(Some(trouble.clone()));
-    let renewed = match begin_again(remote, generation).await {
-        Ok(true) => true,
-        Ok(false) => false,
-        Err(failure) => {
-            let trouble = remote.lost(&failure).trouble;
-            remote.link.end(if failure.wants_login() { Fault::Login(trouble) } else { Fault::Lost(trouble) });
-            return Err(());
+/// Begins a new session in place of number `generation`, which the server has forgotten; whoever comes second uses what the first one got. `false` if there
+/// is none: then the link is over. Source: MCP 2025-11-25, "Session Management".
+async fn renew(remote: &Arc<Remote>, generation: u64) -> bool {
+    let (tell, done) = oneshot::channel();
+    let renewer = Arc::clone(remote);
+    // In a task of its own: a call that is called off meanwhile must not leave half a session behind.
+    remote.spawn(async move {
+        let _only = renewer.session.renewing.lock().await;
+        let renewed = renewer.session.headers().1 != generation || replace(&renewer, generation).await;
+        let _ = tell.send(renewed);
+    });
+    done.await.unwrap_or(false)
+}
+
+async fn replace(remote: &Arc<Remote>, generation: u64) -> bool {
+    let expired = Trouble::new(Phrase::new("server.expired"), Phrase::new("server.fix_restart"));
+    remote.link.waver(Some(expired.clone()));
+    let fault = match tokio::time::timeout(remote.limit, begin_again(remote, generation)).await {
+        Ok(Ok(true)) => {
+            listen(remote);
+            (remote.missed)();
+            remote.link.waver(None);
+            return true;
         }
+        Ok(Err(failure)) if failure.wants_login() => Fault::Login(remote.lost(&failure).trouble),
+        Ok(Err(failure)) => Fault::Lost(remote.lost(&failure).trouble),
+        Ok(Ok(false)) | Err(_) => Fault::Lost(expired),
     };
-    if !renewed {
-        remote.link.end(Fault::Lost(trouble));
-        return Err(());
-    }
-    listen(remote);
-    (remote.missed)();
-    remote.link.waver(None);
-    Ok(())
+    remote.link.end(fault);
+    false
 }
 
 /// The handshake anew; `false` if its answer is none.

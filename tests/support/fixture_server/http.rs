@@ -159,6 +159,7 @@ pub fn serve(server: Arc<Server>, options: Options) -> ExitCode {
     std::io::stdout().write_all(line.as_bytes()).unwrap();
     for socket in listener.incoming().flatten() {
         let web = Arc::clone(&web);
+        socket.set_nodelay(true).unwrap();
         std::thread::spawn(move || while web.one(&socket).unwrap_or(false) {});
     }
     ExitCode::SUCCESS

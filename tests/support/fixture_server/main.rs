@@ -20,7 +20,7 @@
 //! | | `--no-get`, `--stale STATUS`, `--no-session`, `--token VALUE`, `--refusal STATUS`, `--status STATUS`, `--flaky COUNT`, `--only-sse`, `--endpoint URL` |
 //!
 //! Its own pid is the first line of `$FIXTURE_PIDS`; every line it receives is appended to `$FIXTURE_RECORD`.
-//! First words instead of options: `guard` (mcpane's guard process), `demo-server` (mcpane's), `host STATE_DIR COUNT` (a host with servers) and
+//! First words instead of options: `guard` (mcpane's guard process), `demo-server` (mcpane's), `host STATE_DIR COUNT [URL…]` (a host with servers, and remote ones) and
 //! `hold COUNT` (a holder of a guard with process groups), both to be killed.
 // The children that are left running are the point.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::zombie_processes)]
@@ -91,7 +91,9 @@ fn main() -> ExitCode {
         match arg.as_str() {
             "guard" => return mcpane::guard::run(),
             "demo-server" => return mcpane::demo_server::run(),
-            "host" => return host::run(&value(&mut args), value(&mut args).parse().unwrap()),
+            "host" => {
+                return host::run(&value(&mut args), value(&mut args).parse().unwrap(), &args.collect::<Vec<_>>());
+            }
             "hold" => return host::hold(value(&mut args).parse().unwrap()),
             "--stderr" => eprintln!("{}", value(&mut args)),
             "--banner" => options.banner = true,
