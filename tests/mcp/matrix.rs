@@ -28,12 +28,11 @@ fn word(outcome: &ToolOutcome) -> &'static str {
 async fn pair(transport: &str, options: &[&str], call: u64) -> (Rig, Option<Web>) {
     let mut rig = Rig::new();
     let limits = Timeouts { start: 3, init: 2, list: 5, call, ..Timeouts::default() };
-    let (entry, web) = match transport {
-        "stdio" => (rig.entry("s", options), None),
-        _ => {
-            let web = rig.web("s", options, &[]);
-            (if transport == "sse" { web.sse_entry("s") } else { web.entry("s") }, Some(web))
-        }
+    let (entry, web) = if transport == "stdio" {
+        (rig.entry("s", options), None)
+    } else {
+        let web = rig.web("s", options, &[]);
+        (if transport == "sse" { web.sse_entry("s") } else { web.entry("s") }, Some(web))
     };
     rig.mcp.configure(vec![rig.entry("other", &[])]);
     rig.ready("other").await;

@@ -167,3 +167,15 @@ async fn every_failed_start_has_its_state_reason_and_fix() {
     let posts: Vec<Value> = rig.requests("foreign").into_iter().filter(|request| request["method"] == "POST").collect();
     assert!(posts.is_empty(), "{posts:?}");
 }
+
+#[tokio::test]
+async fn a_server_that_cuts_every_stream_is_not_asked_for_ever() {
+    let mut rig = Rig::new();
+    let web = rig.web("s", &[], &["--short"]);
+    rig.mcp.configure(vec![web.sse_entry("s")]);
+    rig.state("s", ServerState::Disconnected).await;
+    let asked = rig.requests("s").iter().filter(|request| request["method"] == "GET").count();
+    assert_eq!(asked, 7, "once, and six times more");
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(rig.states("s").last(), Some(&ServerState::Disconnected));
+}

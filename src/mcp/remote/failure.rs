@@ -42,6 +42,8 @@ pub(super) enum Failure {
     },
     /// It answered with an error.
     Refused(Box<Refusal>),
+    /// It has forgotten the session, and there is no new one.
+    NoSession,
     /// It points to another place.
     Redirected {
         /// Where to.
@@ -180,9 +182,11 @@ impl Failure {
     /// What it means for the request. `server` and `file` name the entry.
     pub(super) fn lost(&self, server: &str, file: &str) -> Lost {
         let effect = match self {
-            Self::Unreachable { .. } | Self::Certificate { .. } | Self::Redirected { .. } | Self::Foreign { .. } => {
-                Effect::None
-            }
+            Self::Unreachable { .. }
+            | Self::Certificate { .. }
+            | Self::NoSession
+            | Self::Redirected { .. }
+            | Self::Foreign { .. } => Effect::None,
             Self::Refused(refusal) if (400..500).contains(&refusal.status) && refusal.status != 408 => Effect::None,
             _ => Effect::Possible,
         };
@@ -206,6 +210,7 @@ impl Failure {
                 Phrase::new("server.fix_restart"),
             ),
             Self::Refused(refusal) => refusal.trouble(&fix),
+            Self::NoSession => Trouble::new(Phrase::new("server.no_session"), Phrase::new("server.fix_restart")),
             Self::Redirected { to } => {
                 Trouble::new(Phrase::new("server.redirected").with("to", to), fix("server.fix_redirect"))
             }

@@ -42,6 +42,9 @@ const SETTLE: Duration = Duration::from_millis(250);
 /// How long what follows an answer on its stream is still read, so that the connection can be used again.
 const REST: Duration = Duration::from_secs(1);
 
+/// How long the end of a session waits for those who have to be told something better.
+const TOLD: Duration = Duration::from_millis(20);
+
 const SESSION_ID: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 
@@ -174,7 +177,7 @@ pub(super) async fn post(remote: &Arc<Remote>, what: What, body: Bytes) -> Resul
             if renew(remote, generation).await {
                 continue;
             }
-            return Err(failure);
+            return Err(Failure::NoSession);
         }
         if renewed && failure.is_stale_by_error() {
             session.lock().no_guesses = true;
@@ -373,28 +376,35 @@ async fn renew(remote: &Arc<Remote>, generation: u64) -> bool {
     // In a task of its own: a call that is called off meanwhile must not leave half a session behind.
     remote.spawn(async move {
         let _only = renewer.session.renewing.lock().await;
-        let renewed = renewer.session.headers().1 != generation || replace(&renewer, generation).await;
-        let _ = tell.send(renewed);
+        if renewer.session.headers().1 != generation {
+            let _ = tell.send(true);
+            return;
+        }
+        let replaced = replace(&renewer, generation).await;
+        let _ = tell.send(replaced.is_ok());
+        if let Err(fault) = replaced {
+            // Who was refused is told first: that did not run.
+            tokio::time::sleep(TOLD).await;
+            renewer.link.end(fault);
+        }
     });
     done.await.unwrap_or(false)
 }
 
-async fn replace(remote: &Arc<Remote>, generation: u64) -> bool {
+async fn replace(remote: &Arc<Remote>, generation: u64) -> Result<(), Fault> {
     let expired = Trouble::new(Phrase::new("server.expired"), Phrase::new("server.fix_restart"));
-    remote.link.waver(Some(expired.clone()));
-    let fault = match tokio::time::timeout(remote.limit, begin_again(remote, generation)).await {
+    remote.link.waver(Some(expired));
+    match tokio::time::timeout(remote.limit, begin_again(remote, generation)).await {
         Ok(Ok(true)) => {
             listen(remote);
             (remote.missed)();
             remote.link.waver(None);
-            return true;
+            Ok(())
         }
-        Ok(Err(failure)) if failure.wants_login() => Fault::Login(remote.lost(&failure).trouble),
-        Ok(Err(failure)) => Fault::Lost(remote.lost(&failure).trouble),
-        Ok(Ok(false)) | Err(_) => Fault::Lost(expired),
-    };
-    remote.link.end(fault);
-    false
+        Ok(Err(failure)) if failure.wants_login() => Err(Fault::Login(remote.lost(&failure).trouble)),
+        Ok(Err(failure)) => Err(Fault::Lost(remote.lost(&failure).trouble)),
+        Ok(Ok(false)) | Err(_) => Err(Fault::Lost(remote.lost(&Failure::NoSession).trouble)),
+    }
 }
 
 /// The handshake anew; `false` if its answer is none.

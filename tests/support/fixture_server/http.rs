@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub struct Options {
     pub flaky: u64,
     /// Only the older transport is spoken, at every path.
     pub only_sse: bool,
+    /// The older transport's stream is cut when it has answered the list of tools.
+    pub short: bool,
     /// The address that the older transport names.
     pub endpoint: Option<String>,
 }
@@ -138,6 +140,8 @@ pub struct Web {
     standing: Arc<Sink>,
     next: AtomicU64,
     requests: AtomicU64,
+    /// It says nothing to a handshake any more.
+    mute: AtomicBool,
 }
 
 /// Serves until it is killed.
@@ -153,6 +157,7 @@ pub fn serve(server: Arc<Server>, options: Options) -> ExitCode {
         standing: Arc::new(Sink(standing)),
         next: AtomicU64::new(1),
         requests: AtomicU64::new(0),
+        mute: AtomicBool::new(false),
     });
     let _ = web.server.web.set(Arc::clone(&web));
     let line = format!("http://{}\n", listener.local_addr().unwrap());
@@ -285,6 +290,9 @@ impl Web {
         }
         let Ok(body) = serde_json::from_slice::<Value>(&request.body) else { return respond(socket, 400, "", "") };
         let begins = body["method"] == "initialize";
+        if begins && self.mute.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_secs(3600));
+        }
         if !begins && !self.known(request) {
             return respond(socket, self.options.stale, JSON, &message(self.options.stale));
         }
@@ -422,7 +430,7 @@ impl Web {
                 socket.write_all(format!("event: message\ndata: {line}\n\n").as_bytes())?;
             }
             at += lines.len();
-            if cut {
+            if cut || (self.options.short && lines.iter().any(|line| line.contains("inputSchema"))) {
                 self.legacy.lock().unwrap().remove(&name);
                 return Ok(false);
             }
@@ -487,6 +495,7 @@ pub fn fault(server: &Server, id: &Value, arguments: &Value) -> bool {
 
         "forget" => {
             server.answer(id, done());
+            web.mute.store(arguments["mute"] == true, Ordering::SeqCst);
             web.forget();
         }
         "cut_standing" => {

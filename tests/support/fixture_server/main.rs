@@ -17,7 +17,7 @@
 //! | `--linger` | lives on when its standard input ends |
 //!
 //! | `--http PORT` | speaks HTTP on that port (0: any), and says its address; the options of `http::Options` follow: `--reply sse\|json`, `--ids`, `--retry MS`, |
-//! | | `--no-get`, `--stale STATUS`, `--no-session`, `--token VALUE`, `--refusal STATUS`, `--status STATUS`, `--flaky COUNT`, `--only-sse`, `--endpoint URL` |
+//! | | `--no-get`, `--stale STATUS`, `--no-session`, `--token VALUE`, `--refusal STATUS`, `--status STATUS`, `--flaky COUNT`, `--only-sse`, `--short`, `--endpoint URL` |
 //!
 //! Its own pid is the first line of `$FIXTURE_PIDS`; every line it receives is appended to `$FIXTURE_RECORD`.
 //! First words instead of options: `guard` (mcpane's guard process), `demo-server` (mcpane's), `host STATE_DIR COUNT [URL…]` (a host with servers, and remote ones) and
@@ -139,6 +139,7 @@ fn web_options(port: u16, args: &mut dyn Iterator<Item = String>) -> http::Optio
         status: None,
         flaky: 0,
         only_sse: false,
+        short: false,
         endpoint: None,
     };
     while let Some(arg) = args.next() {
@@ -155,6 +156,7 @@ fn web_options(port: u16, args: &mut dyn Iterator<Item = String>) -> http::Optio
             "--status" => web.status = Some(value().parse().unwrap()),
             "--flaky" => web.flaky = value().parse().unwrap(),
             "--only-sse" => web.only_sse = true,
+            "--short" => web.short = true,
             "--endpoint" => web.endpoint = Some(value()),
             other => panic!("unknown option {other} after --http"),
         }
