@@ -27,6 +27,17 @@ pub const FIELDS: usize = 400;
 pub const CHOICES: usize = 20_000;
 /// References and unions followed on the way to one field.
 const HOPS: usize = 32;
+/// Longest title of a field or a choice, characters. What only people read is cut; names and values are whole.
+const TITLE: usize = 300;
+/// Longest description, characters.
+const DESCRIPTION: usize = 4_000;
+
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
 
 /// The form of a schema.
 pub fn form(schema: &Value) -> Form {
@@ -40,8 +51,8 @@ pub fn form(schema: &Value) -> Form {
 fn whole(schema: &Value, view: &View<'_>) -> Field {
     Field {
         name: String::new(),
-        title: view.text("title"),
-        description: view.text("description"),
+        title: view.title(),
+        description: view.description(),
         required: true,
         kind: FieldKind::Json { schema: Arc::new(schema.clone()) },
         default: view.get("default").cloned(),
@@ -78,6 +89,14 @@ impl<'a> View<'a> {
 
     fn text(&self, key: &str) -> Option<String> {
         self.get(key)?.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+    }
+
+    fn title(&self) -> Option<String> {
+        self.text("title").map(|title| clipped(&title, TITLE))
+    }
+
+    fn description(&self) -> Option<String> {
+        self.text("description").map(|description| clipped(&description, DESCRIPTION))
     }
 
     fn count(&self, key: &str) -> Option<u64> {
@@ -166,8 +185,11 @@ impl<'a> View<'a> {
 }
 
 fn choice(value: &Value, title: Option<&str>) -> Choice {
-    let plain = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Choice { value: value.clone(), title: title.map_or_else(plain, str::to_owned) }
+    let title = match (title, value.as_str()) {
+        (Some(text), _) | (None, Some(text)) => clipped(text, TITLE),
+        (None, None) => clipped(&value.to_string(), TITLE),
+    };
+    Choice { value: value.clone(), title }
 }
 
 fn dedup(choices: impl IntoIterator<Item = Choice>) -> Vec<Choice> {
@@ -272,14 +294,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        Field {
-            name: name.to_owned(),
-            title: view.text("title"),
-            description: view.text("description"),
-            required,
-            kind,
-            default,
-        }
+        Field { name: name.to_owned(), title: view.title(), description: view.description(), required, kind, default }
     }
 
     fn kind(&mut self, name: &str, schema: &'a Value, view: &View<'a>, depth: usize) -> FieldKind {
