@@ -12,8 +12,14 @@ use rmcp::model::{
     ErrorCode, ErrorData, Extensions, InitializeResult, JsonRpcMessage, PingRequest, RequestId, ServerJsonRpcMessage,
     ServerNotification, ServerRequest, ServerResult,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+
+/// Most values in one message. Each takes up to a hundred bytes of memory, however short it is written.
+const VALUES: usize = 500_000;
+/// A line that is shorter cannot hold too many.
+const SMALL: usize = 2 * VALUES;
 
 /// What one JSON value on the line was.
 #[derive(Debug)]
@@ -67,7 +73,13 @@ impl Pending {
     /// What a line holds: one message, several (a batch of 2025-03-26), or noise.
     pub(super) fn read(&mut self, line: &[u8]) -> Vec<Incoming> {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        if line.len() > SMALL && values(line) > VALUES {
+            return vec![self.unreadable(line, &format!("has more than {VALUES} values"))];
+        }
         match serde_json::from_slice::<Value>(line) {
+            Err(error) if line.trim_ascii_start().starts_with(b"{") => {
+                vec![self.unreadable(line, &format!("cannot be read ({error})"))]
+            }
             Ok(Value::Object(map)) => vec![self.message(map)],
             Ok(Value::Array(batch)) if !batch.is_empty() => batch
                 .into_iter()
@@ -75,6 +87,19 @@ impl Pending {
                 .collect(),
             _ => vec![Incoming::Noise],
         }
+    }
+
+    /// A message whose contents cannot be read (nested too deep, too much) fails its request, if it says which that is.
+    fn unreadable(&mut self, line: &[u8], why: &str) -> Incoming {
+        #[derive(Deserialize)]
+        struct Head {
+            id: Value,
+            method: Option<Value>,
+        }
+        // What is not in the head is passed over without being kept, however deep it is.
+        let Ok(Head { id, method: None }) = serde_json::from_slice::<Head>(line) else { return Incoming::Noise };
+        let error = json!({ "code": ErrorCode::INTERNAL_ERROR.0, "message": format!("The server's answer {why}.") });
+        self.response(Map::from_iter([("id".to_owned(), id), ("error".to_owned(), error)]))
     }
 
     fn message(&mut self, mut map: Map<String, Value>) -> Incoming {
@@ -119,6 +144,21 @@ impl Pending {
             None => Incoming::Stray(problem.message.into_owned()),
         }
     }
+}
+
+/// How many values a JSON text holds, roughly: one for each comma and each bracket outside of texts.
+fn values(line: &[u8]) -> usize {
+    let (mut count, mut in_text, mut escaped) = (0, false, false);
+    for byte in line {
+        match (in_text, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_text = !in_text,
+            (false, b',' | b'[' | b'{') => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// The id of a message: an integer (also written as `7.0` or `"7"`) or a text.
