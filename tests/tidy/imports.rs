@@ -18,7 +18,7 @@ const DIRECTIONS: &[(&str, Allowed)] = &[
     ("guard", Allowed::Exactly(&[])),
     ("desktop", Allowed::Exactly(&["domain"])),
     ("strings", Allowed::Exactly(&["domain"])),
-    ("telemetry", Allowed::Exactly(&["domain", "redact"])),
+    ("telemetry", Allowed::Exactly(&["domain", "redact", "disk"])),
     ("schema", Allowed::Exactly(&["domain"])),
     ("contract", Allowed::Exactly(&["domain"])),
     ("config", Allowed::These(&["schema", "domain"])),
