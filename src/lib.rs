@@ -34,7 +34,8 @@
 //! | [`tui`] | the full-screen program. **Boundary:** knows nothing of the agent but the contract |
 //! | [`demo_server`] | the embedded MCP server |
 //! | [`guard`] | the process that ends our children if we die |
-//! | [`redact`], [`disk`], [`strings`], [`telemetry`], [`desktop`] | secrets to marks · private files · texts · the log file · editor and browser |
+//! | [`headless`] | `mcpane run`: the same agent without a terminal; recordings and their playback. **Boundary:** knows nothing of the agent but the contract |
+//! | [`redact`], [`sanitize`], [`disk`], [`strings`], [`telemetry`], [`desktop`] | secrets to marks · text made safe to show · private files · texts · the log file · editor and browser |
 //!
 //! # Where the plan was changed, and why
 //!
@@ -58,10 +59,12 @@ pub mod dialect;
 pub mod disk;
 pub mod domain;
 pub mod guard;
+pub mod headless;
 pub mod mcp;
 pub mod policy;
 pub mod provider;
 pub mod redact;
+pub mod sanitize;
 pub mod schema;
 pub mod strings;
 pub mod telemetry;

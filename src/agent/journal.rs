@@ -3,6 +3,10 @@
 //! Owns the record types' way back to a conversation, the file with its lock, and the draft beside it. **Invariant:** [`Journal::write`] returns
 //! after the line is on the disk, so what was announced after it survives `kill -9`. A last line that was cut off is dropped when reading.
 
+mod shelf;
+
+pub use shelf::{Kept, Outline, list, look, remove};
+
 use crate::agent::machine::Entry;
 use crate::domain::conversation::TurnEnd;
 use crate::domain::{CallId, Conversation, Item, ItemBody, SessionId, Step, StepEnd, ToolOutcome, Turn};

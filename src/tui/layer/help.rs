@@ -23,12 +23,13 @@ impl Help {
     }
 }
 
-const SECTIONS: [(Context, &str); 5] = [
+const SECTIONS: [(Context, &str); 6] = [
     (Context::Composer, "layer.help_composer"),
     (Context::Global, "layer.help_global"),
     (Context::Pane, "layer.help_pane"),
     (Context::Call, "layer.help_call"),
     (Context::Form, "layer.help_form"),
+    (Context::Playback, "layer.help_playback"),
 ];
 /// Columns of the keys.
 const KEYS: u16 = 26;
