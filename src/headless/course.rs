@@ -5,9 +5,11 @@
 use crate::contract::event::TextKind;
 use crate::contract::{Event, ItemEvent, ModelInfo, SessionEvent, ToolEvent, TurnEvent};
 use crate::domain::policy::{Check, Verdict};
+use crate::domain::server::{ServerSignal, ServerStatus};
 use crate::domain::{
-    CallId, ItemId, Phrase, SessionId, StepEnd, StepId, ToolCall, ToolId, ToolOutcome, TurnEnd, Usage,
+    CallId, ItemId, Phrase, ServerName, SessionId, StepEnd, StepId, ToolCall, ToolId, ToolOutcome, TurnEnd, Usage,
 };
+use std::collections::BTreeMap;
 
 /// How the task ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +73,15 @@ impl Called {
     }
 }
 
+/// Whether something was told before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// It was not.
+    Fresh,
+    /// It was.
+    Old,
+}
+
 #[derive(Debug)]
 struct Said {
     item: ItemId,
@@ -89,6 +100,8 @@ pub struct Course {
     pub usage: Usage,
     /// Steps begun.
     pub steps: u32,
+    /// Servers that have failed, and whether that is news.
+    pub failed: BTreeMap<ServerName, News>,
     /// All calls, in order.
     pub calls: Vec<Called>,
     /// What was wrong with the last step, if it could not be used.
@@ -112,6 +125,7 @@ impl Course {
             Event::Turn(event) => self.turn(event),
             Event::Item(event) => self.item(event),
             Event::Tool(event) => self.tool(event),
+            Event::Server(ServerSignal::Status(status)) => self.server(status),
             _ => {}
         }
     }
@@ -136,6 +150,16 @@ impl Course {
             }
             TurnEvent::Ended { end, .. } => self.end = Some(end.clone()),
             TurnEvent::Started { .. } | TurnEvent::Holding { .. } | TurnEvent::Alive { .. } => {}
+        }
+    }
+
+    fn server(&mut self, status: &ServerStatus) {
+        if status.state.is_failed() {
+            let before = self.failed.get(&status.name).copied();
+            let news = if before.is_some() { News::Old } else { News::Fresh };
+            self.failed.insert(status.name.clone(), news);
+        } else {
+            self.failed.remove(&status.name);
         }
     }
 

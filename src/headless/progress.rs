@@ -2,7 +2,7 @@
 //!
 //! Owns no state: an event and what is known so far make a line, or none.
 
-use super::course::{Called, Course};
+use super::course::{Called, Course, News};
 use super::output::Output;
 use crate::contract::{Event, PromptEvent, ToolEvent, TurnEvent};
 use crate::domain::content::plain;
@@ -22,7 +22,9 @@ pub fn line(event: &Event, course: &Course, strings: &Strings, output: Output) -
         Event::Notice(notice) if notice.level > Level::Info || output == Output::Text => {
             Some(strings.render(&notice.text))
         }
-        Event::Server(ServerSignal::Status(status)) if status.state.is_failed() => Some(server(status, strings)),
+        Event::Server(ServerSignal::Status(status)) if course.failed.get(&status.name) == Some(&News::Fresh) => {
+            Some(server(status, strings))
+        }
         Event::Turn(event) if output == Output::Text => turn(event, course, strings),
         Event::Tool(event) if output == Output::Text => tool(event, course, strings),
         Event::Prompt(PromptEvent::Opened { prompt }) if output == Output::Text => match &prompt.kind {

@@ -101,7 +101,9 @@ mod tests {
         assert!(screen.ui.composer.is_empty());
         screen.press("Tab").press("Space");
         assert_eq!(screen.ops(), [Op::Playback(PlaybackOp::Step)], "in a pane too");
-        screen.press("q");
+        screen.press("F1");
+        assert!(screen.text().contains("While a recording is played"), "{}", screen.text());
+        screen.press("Esc").press("q");
         assert_eq!(screen.effects(), [Effect::Quit]);
     }
 

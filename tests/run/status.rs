@@ -85,3 +85,12 @@ fn a_session_is_gone_on_with() {
     assert!(body.contains("the first task") && body.contains("the second") && body.contains("the third"));
     assert_eq!(place.journals().len(), 1);
 }
+
+#[test]
+fn a_server_that_fails_is_told_once_and_costs_nothing_else() {
+    let place = Place::with_fixtures(&[("bad", &["--init", "die"]), ("s", &[])]);
+    let model = Model::replies([Reply::tool("s__echo", json!({ "text": "x" })), Reply::text("ok")]);
+    let ran = place.launch(&task(&model.url(), &["--approve", "all", "--output", "json"], "go")).run().with(0);
+    assert_eq!(ran.err.matches("server bad cannot be used").count(), 1, "{ran:#?}");
+    assert!(ran.err.contains("cannot import name"), "{ran:#?}");
+}
