@@ -157,7 +157,8 @@ fn open(
     }
 }
 
-fn project(cwd: Option<&Path>) -> Result<PathBuf, Phrase> {
+/// The folder to work in, which becomes the process's own.
+pub(super) fn project(cwd: Option<&Path>) -> Result<PathBuf, Phrase> {
     let failed = |path: &Path, error: std::io::Error| {
         Phrase::new("app.bad_cwd").with("path", path.display()).with("error", error)
     };
@@ -167,7 +168,8 @@ fn project(cwd: Option<&Path>) -> Result<PathBuf, Phrase> {
     Ok(project)
 }
 
-fn flags(chat: &Chat) -> Flags {
+/// What the command line says, for the loaders.
+pub(super) fn flags(chat: &Chat) -> Flags {
     // Files are named from where the program was started, not from the folder that it works in.
     let started = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     Flags {

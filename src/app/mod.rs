@@ -3,9 +3,13 @@
 //! Owns the order in which things are made and ended, and the exit status: 0 done, 1 failed, 2 usage or configuration, 128 + n signal n.
 
 mod chat;
+mod doctor;
 mod fit;
+mod fleet;
+mod ground;
 mod host;
 mod live;
+mod manage;
 mod models;
 mod welcome;
 
@@ -41,6 +45,8 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
                 ExitCode::SUCCESS
             }
             Some(Command::Man) => man(&strings),
+            Some(Command::Doctor(doctor)) => doctor::run(&doctor, env, &strings),
+            Some(Command::Mcp(servers)) => manage::run(*servers, env, &strings),
             None => chat::run(cli.chat, env, &strings),
         },
         Err(error) => {

@@ -3,6 +3,10 @@
 //! Owns flags and their texts (keys `cli.*` of the catalogue, so that `--help` speaks the user's language). A flag that is not built yet is not
 //! offered. Does not run anything.
 
+pub mod paper;
+pub mod report;
+pub mod servers;
+
 use crate::domain::model::DialectKind;
 use crate::strings::Strings;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -33,6 +37,11 @@ pub enum Command {
     },
     /// The manual page.
     Man,
+    /// Servers: list, add, try, trust.
+    #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+    Mcp(Box<servers::Servers>),
+    /// What is configured, and what is wrong with it.
+    Doctor(Box<servers::Doctor>),
     /// Ends process groups when its pipe closes.
     #[command(hide = true)]
     Guard,
@@ -175,7 +184,7 @@ fn dress(command: clap::Command, strings: &Strings, path: &str) -> clap::Command
     });
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
-        let path = format!("_{}", name.replace('-', "_"));
+        let path = format!("{path}_{}", name.replace('-', "_"));
         command = command.mut_subcommand(&name, |sub| dress(sub, strings, &path));
     }
     command
@@ -208,11 +217,17 @@ mod tests {
             for help in [command.render_long_help(), command.render_help()] {
                 assert!(!help.to_string().contains("cli."), "{help}");
             }
+            command.build();
             for sub in command.get_subcommands_mut() {
-                let help = sub.render_help().to_string();
-                assert!(!help.contains("cli."), "{help}");
+                assert_translated(sub);
             }
         }
+    }
+
+    fn assert_translated(command: &mut clap::Command) {
+        let help = command.render_help().to_string();
+        assert!(!help.contains("cli."), "{help}");
+        command.get_subcommands_mut().for_each(assert_translated);
     }
 
     #[test]
