@@ -222,7 +222,8 @@ fn resume(sessions: &Path, redactor: &Redactor, notices: &mut Vec<Notice>) -> Re
     Ok(found)
 }
 
-fn policy(config: &Config, dirs: &Dirs, notices: &mut Vec<Notice>) -> Policy {
+/// The user's rules and grants.
+pub(super) fn policy(config: &Config, dirs: &Dirs, notices: &mut Vec<Notice>) -> Policy {
     let project = config.working_dirs.first().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
     let place = Place { project, home: Some(dirs.home.to_string_lossy().into_owned()) };
     let mut rules = Rules::default();
@@ -397,7 +398,8 @@ fn watch(files: Vec<PathBuf>, voice: agent::Notices) -> tokio::task::JoinHandle<
     })
 }
 
-fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
+/// The user's own keys laid over the built-in ones.
+pub(super) fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
     let path = dirs.keymap();
     match std::fs::read_to_string(&path) {
         Ok(text) => {
@@ -412,7 +414,8 @@ fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
     }
 }
 
-fn depth(env: &Env) -> Depth {
+/// How many colours the terminal shows.
+pub(super) fn depth(env: &Env) -> Depth {
     let get = |name| env.get(name).unwrap_or_default();
     tui::wardrobe::depth(get("TERM"), get("COLORTERM"), env.get("NO_COLOR"))
 }

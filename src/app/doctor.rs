@@ -159,8 +159,7 @@ fn servers(ground: &Ground, seen: &BTreeMap<ServerName, Seen>) -> Vec<server::Se
 
 /// How many colours the screen would use.
 fn colours(env: &Env) -> &'static str {
-    let get = |name| env.get(name).unwrap_or_default();
-    match crate::tui::wardrobe::depth(get("TERM"), get("COLORTERM"), env.get("NO_COLOR")) {
+    match super::chat::depth(env) {
         Depth::None => "none",
         Depth::Ansi => "16",
         Depth::Indexed => "256",

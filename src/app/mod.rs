@@ -2,6 +2,7 @@
 //!
 //! Owns the order in which things are made and ended, and the exit status: 0 done, 1 failed, 2 usage or configuration, 128 + n signal n.
 
+mod call;
 mod chat;
 mod doctor;
 mod fit;
@@ -45,6 +46,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
                 ExitCode::SUCCESS
             }
             Some(Command::Man) => man(&strings),
+            Some(Command::Call(call)) => call::run(&call, env, &strings),
             Some(Command::Doctor(doctor)) => doctor::run(&doctor, env, &strings),
             Some(Command::Mcp(servers)) => manage::run(*servers, env, &strings),
             None => chat::run(cli.chat, env, &strings),

@@ -40,6 +40,8 @@ pub enum Command {
     /// Servers: list, add, try, trust.
     #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
     Mcp(Box<servers::Servers>),
+    /// One tool call without a model.
+    Call(Box<servers::Call>),
     /// What is configured, and what is wrong with it.
     Doctor(Box<servers::Doctor>),
     /// Ends process groups when its pipe closes.

@@ -159,6 +159,21 @@ pub enum Mcp {
         #[arg(long = "scope", id = "removed_scope", value_name = "SCOPE")]
         scope: Option<Whose>,
     },
+    /// Take over another program's servers.
+    Import {
+        /// Which program's.
+        #[arg(value_name = "SOURCE")]
+        source: Program,
+        /// Its file, if it is not the usual one.
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+        /// Whose file they go into.
+        #[arg(long, default_value = "user")]
+        scope: Whose,
+        /// Replace those that are there.
+        #[arg(long)]
+        replace: bool,
+    },
     /// Look at the project's files and trust them.
     Trust,
 }

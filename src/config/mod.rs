@@ -8,6 +8,7 @@
 
 pub mod edit;
 pub mod env;
+pub mod import;
 pub mod load;
 pub mod paths;
 pub mod report;

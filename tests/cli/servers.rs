@@ -117,6 +117,10 @@ fn a_project_file_is_shared_and_stays_trusted_only_if_it_was() {
     let state = |name: &str| place.run(&["mcp", "get", name, "--json"]).json()["untrusted"].clone();
     assert_eq!(state("mine"), json!(false), "what the user has written is trusted");
 
+    let secret = place.run(&["mcp", "add", "leak", "--scope", "project", "-e", "API_TOKEN=abc", "--", "x"]);
+    assert!(secret.err.contains("The secret API_TOKEN of leak"), "{}", secret.err);
+    assert_eq!(place.run(&["mcp", "remove", "leak"]).code, 0);
+
     // Somebody else changes it.
     place.write("work/.mcp.json", place.read("work/.mcp.json").replace("\"x\"", "\"evil\""));
     assert_eq!(state("mine"), json!(true));

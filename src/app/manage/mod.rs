@@ -2,12 +2,14 @@
 //!
 //! Owns no state: each command reads the configuration, does one thing, prints, and gives the exit status.
 
+mod import;
 mod list;
 mod trust;
 mod trying;
 mod write;
 
 pub(super) use list::short;
+pub(super) use trying::{REFUSED, not_allowed, outcome};
 
 use super::ground::Ground;
 use super::{USAGE, fail};
@@ -35,6 +37,13 @@ pub fn run(servers: Servers, env: Env, strings: &Strings) -> ExitCode {
             write::add_json(&mut ground, &server, &entry, (scope, write::existing(replace)))
         }
         Mcp::Remove { server, scope } => write::remove(&mut ground, &server, scope),
+        Mcp::Import { source, file, scope, replace } => {
+            let existing = write::existing(replace);
+            import::import(
+                &mut ground,
+                &import::Wanted { program: source, file: file.as_deref(), whose: scope, existing },
+            )
+        }
         Mcp::Trust => Ok(trust::trust(&mut ground)),
     };
     done.unwrap_or_else(|problem| refuse(&ground, &problem, USAGE))

@@ -11,6 +11,7 @@ use crate::config::edit::{self, Changed, Existing, Place};
 use crate::config::report::cleaned;
 use crate::config::servers::{self, Scope, names, syntax};
 use crate::domain::{Notice, Phrase};
+use crate::redact::is_secret_name;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -80,6 +81,7 @@ fn put(
         return Err(fault);
     }
     let place = place(ground, &new_file(ground, whose));
+    let exposed = exposed(name, &entry, scope);
     let changed = edit::put(&place, &[(name.to_owned(), entry)], existing)?;
     if changed.after.is_none() {
         let file = list::short(ground, &place.file.display().to_string());
@@ -92,10 +94,20 @@ fn put(
     let said = Phrase::new("cli.added").with("server", name).with("file", file);
     paper.item(0, (Ink::Good, "✓".into()), &ground.say(&said));
     let mut notices = notices;
+    notices.extend(exposed);
     notices.extend(trust);
     notices.extend(after_put(ground, name, &place.file));
     mention(ground, &notices);
     Ok(Ground::print(&paper, 0))
+}
+
+/// A secret in a file that others read, too.
+pub(super) fn exposed(name: &str, entry: &Value, scope: Scope) -> Option<Notice> {
+    let mut pairs = ["env", "headers"].into_iter().filter_map(|key| entry.get(key)?.as_object()).flatten();
+    let literal = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty() && !text.contains("${"));
+    let (key, _) = pairs.find(|(key, value)| is_secret_name(key) && literal(value))?;
+    let text = Phrase::new("cli.secret_shared").with("server", name).with("key", key);
+    (scope == Scope::Project).then(|| Notice::warning(text))
 }
 
 /// What the user should know of an entry that was just written.
