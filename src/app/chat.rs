@@ -50,7 +50,7 @@ pub fn run(chat: Chat, env: Env, strings: &Strings) -> ExitCode {
         Ok(prepared) => prepared,
         Err(problem) => return fail(&strings.render(&problem), USAGE),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.to_string(), 1),

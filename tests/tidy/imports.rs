@@ -23,8 +23,9 @@ const DIRECTIONS: &[(&str, Allowed)] = &[
     ("contract", Allowed::Exactly(&["domain"])),
     ("config", Allowed::These(&["schema", "domain"])),
     ("dialect", Allowed::These(&["schema", "domain"])),
-    ("mcp", Allowed::These(&["schema", "domain"])),
-    ("provider", Allowed::These(&["schema", "domain"])),
+    ("web", Allowed::Exactly(&[])),
+    ("mcp", Allowed::These(&["web", "schema", "domain"])),
+    ("provider", Allowed::These(&["web", "schema", "domain"])),
     ("policy", Allowed::These(&["schema", "domain"])),
     ("tools", Allowed::These(&["mcp", "schema", "domain"])),
     ("tui", Allowed::These(&["contract", "domain", "config"])),
@@ -118,9 +119,9 @@ const BANS: &[Ban] = &[
         place: Place::But(&["mcp", "demo_server"]),
     },
     Ban {
-        what: "reqwest belongs to provider::transport, mcp and relay",
+        what: "reqwest belongs to web, provider::transport, mcp::remote and relay",
         is: |p| p.begins("reqwest"),
-        place: Place::But(&["provider::transport", "mcp", "relay"]),
+        place: Place::But(&["web", "provider::transport", "mcp::remote", "relay"]),
     },
     Ban {
         what: "ratatui and crossterm belong to tui",
@@ -261,6 +262,7 @@ mod tests {
         for (path, text) in [
             ("src/agent/mod.rs", "use rmcp::model::Tool;"),
             ("src/provider/catalog.rs", "fn f() -> reqwest::Client { }"),
+            ("src/mcp/hub.rs", "use reqwest::Client;"),
             ("src/headless/mod.rs", "use ratatui::text::Line;"),
             ("src/tui/pane/x.rs", "use ratatui::style::{Color, Style};"),
             ("src/tui/pane/x.rs", "fn f() { style.fg(Color::Red) }"),
@@ -282,6 +284,7 @@ mod tests {
         for (path, text) in [
             ("src/mcp/hub.rs", "use rmcp::model::Tool;"),
             ("src/provider/transport.rs", "use reqwest::Client;"),
+            ("src/mcp/remote/courier.rs", "use reqwest::Client;"),
             ("src/tui/theme/mod.rs", "use ratatui::style::Color;"),
             ("src/tools/process.rs", "use tokio::process::Command;"),
             ("src/config/mod.rs", "fn f() { std::env::var(\"HOME\"); }"),
