@@ -154,6 +154,7 @@ pub mod demo_server;
 pub mod desktop;
 pub mod dialect;
 pub mod disk;
+pub mod doctor;
 pub mod domain;
 pub mod guard;
 pub mod headless;

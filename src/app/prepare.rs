@@ -236,7 +236,8 @@ pub fn layout(layout: Layout) -> ui::Layout {
     }
 }
 
-fn flags(options: &Options, front: Front<'_>) -> Flags {
+/// What the command line says, for the loaders.
+pub fn flags(options: &Options, front: Front<'_>) -> Flags {
     Flags {
         model: options.model.clone(),
         base_url: options.base_url.clone(),
@@ -258,7 +259,8 @@ fn flags(options: &Options, front: Front<'_>) -> Flags {
     }
 }
 
-fn policy(config: &Config, dirs: &Dirs, front: Front<'_>, notices: &mut Vec<Notice>) -> Result<Policy, Phrase> {
+/// The user's rules and grants.
+pub fn policy(config: &Config, dirs: &Dirs, front: Front<'_>, notices: &mut Vec<Notice>) -> Result<Policy, Phrase> {
     let project = config.working_dirs.first().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
     let place = Place { project, home: Some(dirs.home.to_string_lossy().into_owned()) };
     let mut rules = Rules::default();
