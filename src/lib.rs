@@ -34,6 +34,7 @@
 //! | [`tui`] | the full-screen program. **Boundary:** knows nothing of the agent but the contract |
 //! | [`demo_server`] | the embedded MCP server |
 //! | [`guard`] | the process that ends our children if we die |
+//! | [`web`] | HTTP clients for models and servers: proxies, certificates, built when first needed |
 //! | [`redact`], [`disk`], [`strings`], [`telemetry`], [`desktop`] | secrets to marks · private files · texts · the log file · editor and browser |
 //!
 //! # Where the plan was changed, and why
@@ -67,3 +68,4 @@ pub mod strings;
 pub mod telemetry;
 pub mod tools;
 pub mod tui;
+pub mod web;

@@ -17,6 +17,7 @@ use crate::config::trust::Trust;
 use crate::config::ui::{self, AmbiguousWidth};
 use crate::config::watch::Watch;
 use crate::contract::{Event, ModelInfo, Op};
+use crate::disk;
 use crate::domain::{Notice, Phrase};
 use crate::guard::Guard;
 use crate::policy::{Effect, Place, Policy, Rules, Store};
@@ -50,7 +51,7 @@ pub fn run(chat: Chat, env: Env, strings: &Strings) -> ExitCode {
         Ok(prepared) => prepared,
         Err(problem) => return fail(&strings.render(&problem), USAGE),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.to_string(), 1),
@@ -359,7 +360,7 @@ fn prompt_pieces(directory: &Path) -> Vec<(String, String)> {
         let path = entry.path();
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
         if let (Some(name), true) = (name, path.extension().is_some_and(|ending| ending == "md"))
-            && let Ok(text) = std::fs::read_to_string(&path)
+            && let Ok(Some(text)) = disk::read(&path)
         {
             pieces.push((name, text));
         }
@@ -397,12 +398,12 @@ fn watch(files: Vec<PathBuf>, voice: agent::Notices) -> tokio::task::JoinHandle<
 
 fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
     let path = dirs.keymap();
-    match std::fs::read_to_string(&path) {
-        Ok(text) => {
+    match disk::read(&path) {
+        Ok(Some(text)) => {
             let place = |problem| Phrase::new("app.bad_key").with("file", path.display()).with("problem", problem);
             keymap.merge(&text).into_iter().map(|problem| Notice::warning(place(problem))).collect()
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Ok(None) => Vec::new(),
         Err(error) => {
             let text = Phrase::new("app.bad_key").with("file", path.display()).with("problem", error);
             vec![Notice::warning(text)]

@@ -8,6 +8,7 @@ mod dead;
 mod forms;
 mod hostile;
 mod manners;
+mod remote;
 mod rig;
 mod screens;
 mod start;
