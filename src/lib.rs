@@ -34,6 +34,7 @@
 //! | [`tui`] | the full-screen program. **Boundary:** knows nothing of the agent but the contract |
 //! | [`demo_server`] | the embedded MCP server |
 //! | [`guard`] | the process that ends our children if we die |
+//! | [`web`] | HTTP clients for models and servers: proxies, certificates, built when first needed |
 //! | [`headless`] | `mcpane run`: the same agent without a terminal; recordings and their playback. **Boundary:** knows nothing of the agent but the contract |
 //! | [`redact`], [`sanitize`], [`disk`], [`strings`], [`telemetry`], [`desktop`] | secrets to marks · text made safe to show · private files · texts · the log file · editor and browser |
 //!
@@ -113,7 +114,7 @@
 //!             Event::Prompt(PromptEvent::Opened { prompt }) => {
 //!                 let answer = match prompt.kind {
 //!                     PromptKind::Approval(approval) if approval.spec.id == ToolId::builtin("roll_dice") => {
-//!                         Answer::Approve { scope: Scope::Once }
+//!                         Answer::Approve { scope: Scope::Once, version: Some(approval.version) }
 //!                     }
 //!                     PromptKind::Approval(_) => Answer::Reject { reason: Some("only dice may be rolled".into()) },
 //!                     PromptKind::Decision(_) => Answer::Choose(Choose::Stop),
@@ -166,3 +167,4 @@ pub mod strings;
 pub mod telemetry;
 pub mod tools;
 pub mod tui;
+pub mod web;

@@ -257,6 +257,10 @@ impl Driver {
 
     fn batch(&mut self, batch: Batch) {
         let stream = batch.stream;
+        let over = |event: &ModelEvent| matches!(event, ModelEvent::Finished { .. } | ModelEvent::Failed { .. });
+        if batch.events.iter().any(over) {
+            self.notify(self.speaking.notices());
+        }
         for event in batch.events {
             let input = match event {
                 ModelEvent::Call(mut call) => {

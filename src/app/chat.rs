@@ -12,6 +12,7 @@ use crate::config::paths::Dirs;
 use crate::config::ui::AmbiguousWidth;
 use crate::config::watch::Watch;
 use crate::contract::{Event, ModelInfo, Op};
+use crate::disk;
 use crate::domain::{Notice, Phrase};
 use crate::provider::Provider;
 use crate::strings::Strings;
@@ -44,7 +45,7 @@ pub fn run(chat: Chat, env: Env, strings: &Strings) -> ExitCode {
         Ok(prepared) => prepared,
         Err(problem) => return fail(&strings.render(&problem), USAGE),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.to_string(), 1),
@@ -165,12 +166,12 @@ fn watch(files: Vec<PathBuf>, voice: agent::Notices) -> tokio::task::JoinHandle<
 
 fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
     let path = dirs.keymap();
-    match std::fs::read_to_string(&path) {
-        Ok(text) => {
+    match disk::read(&path) {
+        Ok(Some(text)) => {
             let place = |problem| Phrase::new("app.bad_key").with("file", path.display()).with("problem", problem);
             keymap.merge(&text).into_iter().map(|problem| Notice::warning(place(problem))).collect()
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Ok(None) => Vec::new(),
         Err(error) => {
             let text = Phrase::new("app.bad_key").with("file", path.display()).with("problem", error);
             vec![Notice::warning(text)]

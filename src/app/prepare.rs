@@ -16,6 +16,7 @@ use crate::config::servers::Strict;
 use crate::config::settings::DialectChoice;
 use crate::config::trust::Trust;
 use crate::config::ui;
+use crate::disk;
 use crate::domain::prompt::TrustRequest;
 use crate::domain::{Level, Notice, Phrase, ServerName};
 use crate::guard::Guard;
@@ -308,7 +309,7 @@ fn prompt_pieces(directory: &Path) -> Vec<(String, String)> {
         let path = entry.path();
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
         if let (Some(name), true) = (name, path.extension().is_some_and(|ending| ending == "md"))
-            && let Ok(text) = std::fs::read_to_string(&path)
+            && let Ok(Some(text)) = disk::read(&path)
         {
             pieces.push((name, text));
         }

@@ -106,7 +106,7 @@ impl StandIn {
 
     fn approval(&self, approval: &Approval) -> Answer {
         if self.covers(approval) {
-            Answer::Approve { scope: Scope::Once }
+            Answer::Approve { scope: Scope::Once, version: Some(approval.version) }
         } else {
             Answer::Reject { reason: Some(REFUSED.to_owned()) }
         }
@@ -227,7 +227,7 @@ mod tests {
         let approves = |approve, prompt: &Prompt| {
             let reply = StandIn::new(approve, Elicit::Cancel, Answers::default()).answer(prompt, None).unwrap();
             match reply.answer {
-                Answer::Approve { scope } => scope == Scope::Once,
+                Answer::Approve { scope, .. } => scope == Scope::Once,
                 Answer::Reject { reason } => {
                     assert!(reason.unwrap().contains("unattended"));
                     false

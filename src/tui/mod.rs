@@ -26,6 +26,7 @@ pub mod layer;
 pub mod layout;
 pub mod leaving;
 pub mod look;
+mod maybe;
 pub mod msg;
 pub mod outbox;
 pub mod outcome;

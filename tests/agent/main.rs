@@ -5,6 +5,8 @@
 
 #[path = "../support/fixture.rs"]
 mod fixture;
+#[path = "../support/speech.rs"]
+mod speech;
 #[path = "../support/sse_model.rs"]
 mod sse_model;
 
@@ -24,3 +26,4 @@ mod servers;
 mod sessions;
 mod stops;
 mod tour;
+mod wires;

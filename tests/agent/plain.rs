@@ -69,7 +69,7 @@ async fn its_own_tool_and_a_server_are_called_like_any_other() {
             Event::Prompt(PromptEvent::Opened { prompt }) => {
                 let PromptKind::Approval(approval) = &prompt.kind else { panic!("{prompt:?}") };
                 asked.push(approval.spec.id.to_string());
-                let answer = Answer::Approve { scope: Scope::Once };
+                let answer = Answer::Approve { scope: Scope::Once, version: None };
                 agent.ops.send(Op::Answer { prompt: prompt.id, answer }).await.unwrap();
             }
             Event::Tool(ToolEvent::Finished { outcome: ToolOutcome::Done { content, .. }, .. }) => {

@@ -3,6 +3,17 @@
 use super::{FieldError, TextFormat};
 use crate::domain::error::Phrase;
 
+/// Longest name, pattern or default that is shown, in characters. The whole of it counts, whatever is shown.
+const SHOWN: usize = 160;
+
+/// The beginning of a text that somebody else may have made as long as they liked.
+pub fn short(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 impl FieldError {
     /// What is wrong.
     pub fn phrase(&self) -> Phrase {
@@ -10,7 +21,7 @@ impl FieldError {
             Self::Required => Phrase::new("form.error.required"),
             Self::TooShort { min } => Phrase::new("form.error.too_short").with("limit", min),
             Self::TooLong { max } => Phrase::new("form.error.too_long").with("limit", max),
-            Self::Pattern { pattern } => Phrase::new("form.error.pattern").with("pattern", pattern),
+            Self::Pattern { pattern } => Phrase::new("form.error.pattern").with("pattern", short(pattern)),
             Self::Format { format } => Phrase::new(format_key(*format)),
             Self::NotANumber => Phrase::new("form.error.not_a_number"),
             Self::NotAnInteger => Phrase::new("form.error.not_an_integer"),
