@@ -273,9 +273,7 @@ impl Ui {
     }
 
     fn pressed(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
-        if self.arrangement() != Arrangement::TooSmall
-            && let Some(effects) = self.covering_key(key, now)
-        {
+        if let Some(effects) = self.covering_key(key, now) {
             return effects;
         }
         match self.focus {
@@ -284,8 +282,12 @@ impl Ui {
         }
     }
 
-    /// A key while something covers the panes or the composer; `None` when nothing does, or nothing there wants it.
+    /// A key while something covers the panes or the composer; `None` when nothing does, or wants it. What is too small to be seen keeps keys from all.
     fn covering_key(&mut self, key: KeyEvent, now: Instant) -> Option<Vec<Effect>> {
+        if self.arrangement() == Arrangement::TooSmall {
+            let covered = self.scene.prompts.is_open() || self.layers.is_modal();
+            return covered.then(|| self.covered_key(key, now));
+        }
         let guest = self.layers.manner() == Some(Manner::Guest);
         if self.layers.is_modal() || (guest && self.guest_may_have(key)) {
             match self.layers.key(key, &self.dress.look(now)) {
@@ -404,17 +406,14 @@ impl Ui {
     }
 
     fn paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
-        if self.layers.is_modal() {
-            return match self.layers.paste(text) {
-                Outcome::Ignored | Outcome::Consumed => Vec::new(),
-                Outcome::Emit(effects) | Outcome::Close(effects) => effects,
-            };
-        }
-        if self.scene.prompts.is_open() {
-            return match self.scene.prompts.paste(text) {
-                Outcome::Ignored | Outcome::Consumed => Vec::new(),
-                Outcome::Emit(effects) | Outcome::Close(effects) => effects,
-            };
+        let taken = match self.layers.is_modal() {
+            true => Some(self.layers.paste(text)),
+            false => self.scene.prompts.is_open().then(|| self.scene.prompts.paste(text)),
+        };
+        match taken {
+            None => {}
+            Some(Outcome::Ignored | Outcome::Consumed) => return Vec::new(),
+            Some(Outcome::Emit(effects) | Outcome::Close(effects)) => return effects,
         }
         let look = self.dress.look(now);
         if let Focus::Pane(id) = self.focus
