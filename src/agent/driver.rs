@@ -227,6 +227,7 @@ impl Driver {
                 self.outlet.push(SessionEvent::Held.into());
             }
             Op::Clock(ClockOp::Go) => self.timers.go(),
+            Op::Playback(_) => {}
             Op::Shutdown => self.shut_down(),
             Op::Submit { .. } if self.speaking.model().is_none() => {
                 self.outlet.push(Notice::error(Phrase::new("agent.no_model")).into());

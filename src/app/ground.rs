@@ -2,8 +2,8 @@
 //!
 //! Owns the trust store while the command runs. Starts nothing.
 
-use super::chat;
 use super::models::Models;
+use super::prepare::{self, Front};
 use crate::cli::paper::{Colours, Paper};
 use crate::cli::servers::Place;
 use crate::config::env::Env;
@@ -50,8 +50,8 @@ impl Ground {
     /// Reads everything.
     pub fn load(place: &Place, env: Env) -> Result<Self, Phrase> {
         let dirs = Dirs::of(&env).ok_or_else(|| Phrase::new("app.no_home"))?;
-        let flags = chat::flags(&place.chat());
-        let project = chat::project(place.cwd.as_deref())?;
+        let flags = prepare::flags(&place.options(), Front::Screen);
+        let project = prepare::project(place.cwd.as_deref())?;
         let redactor = Redactor::default();
         let _ = telemetry::start(&dirs.state.join("log"), env.filled("MCPANE_LOG"), &redactor);
         let (mut trust, trust_notices) = Trust::load(&dirs.trust());

@@ -2,7 +2,7 @@
 //!
 //! Owns their flags. Runs nothing.
 
-use super::{Chat, Lang};
+use super::{Lang, Options};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -28,14 +28,14 @@ pub struct Place {
 
 impl Place {
     /// The same as flags of the full-screen program.
-    pub fn chat(&self) -> Chat {
-        Chat {
+    pub fn options(&self) -> Options {
+        Options {
             cwd: self.cwd.clone(),
             mcp_config: self.mcp_config.clone(),
             strict_mcp_config: self.strict_mcp_config,
             config: self.config.clone(),
             lang: self.lang,
-            ..Chat::default()
+            ..Options::default()
         }
     }
 }
@@ -165,7 +165,7 @@ pub enum Mcp {
         #[arg(value_name = "SOURCE")]
         source: Program,
         /// Its file, if it is not the usual one.
-        #[arg(value_name = "FILE")]
+        #[arg(id = "import_file", value_name = "FILE")]
         file: Option<PathBuf>,
         /// Whose file they go into.
         #[arg(long, default_value = "user")]

@@ -448,12 +448,16 @@ impl Connection {
     /// Reads the list of tools; while it is being read, notes that it has to be read again.
     fn list_tools(&mut self) {
         let Phase::Up(live) = &self.phase else { return };
-        if !self.shelf.begin_reading() {
-            return;
-        }
+        let Some(at) = self.shelf.begin_reading() else { return };
         let (session, me, run) = (Arc::clone(&live.session), self.me.clone(), self.run);
         let limit = entry::seconds(self.entry.timeouts.list);
         tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                () = session.stop.cancelled() => return,
+                _ = session.end() => return,
+                () = tokio::time::sleep_until(at) => {}
+            }
             let listed = session.list_tools(limit).await;
             drop(session);
             let _ = me.send(Msg::Listed(run, listed));

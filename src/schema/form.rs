@@ -39,8 +39,8 @@ pub fn form(schema: &Value) -> Form {
 fn whole(schema: &Value, view: &View<'_>) -> Field {
     Field {
         name: String::new(),
-        title: view.text("title"),
-        description: view.text("description"),
+        title: view.title(),
+        description: view.description(),
         required: true,
         kind: FieldKind::Json { schema: Arc::new(schema.clone()) },
         default: view.get("default").cloned(),
@@ -107,14 +107,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        Field {
-            name: name.to_owned(),
-            title: view.text("title"),
-            description: view.text("description"),
-            required,
-            kind,
-            default,
-        }
+        Field { name: name.to_owned(), title: view.title(), description: view.description(), required, kind, default }
     }
 
     fn kind(&mut self, name: &str, schema: &'a Value, view: &View<'a>, depth: usize) -> FieldKind {

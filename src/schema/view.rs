@@ -11,6 +11,10 @@ use std::collections::HashSet;
 
 /// References and unions followed on the way to one schema.
 const HOPS: usize = 32;
+/// Longest title of a field or a choice, characters. What only people read is cut; names and values are whole.
+const TITLE: usize = 300;
+/// Longest description, characters.
+const DESCRIPTION: usize = 4_000;
 
 /// A schema with its references and trivial unions unfolded: keywords are looked up layer by layer, the outermost first.
 pub(super) struct View<'a> {
@@ -75,6 +79,14 @@ impl<'a> View<'a> {
 
     pub(super) fn text(&self, key: &str) -> Option<String> {
         self.get(key)?.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+    }
+
+    pub(super) fn title(&self) -> Option<String> {
+        self.text("title").map(|title| clipped(&title, TITLE))
+    }
+
+    pub(super) fn description(&self) -> Option<String> {
+        self.text("description").map(|description| clipped(&description, DESCRIPTION))
     }
 
     pub(super) fn count(&self, key: &str) -> Option<u64> {
@@ -174,8 +186,18 @@ impl<'a> View<'a> {
 
 /// A value as a choice.
 pub(super) fn choice(value: &Value, title: Option<&str>) -> Choice {
-    let plain = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Choice { value: value.clone(), title: title.map_or_else(plain, str::to_owned) }
+    let title = match (title, value.as_str()) {
+        (Some(text), _) | (None, Some(text)) => clipped(text, TITLE),
+        (None, None) => clipped(&value.to_string(), TITLE),
+    };
+    Choice { value: value.clone(), title }
+}
+
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn dedup(choices: impl IntoIterator<Item = Choice>) -> Vec<Choice> {

@@ -32,6 +32,7 @@ pub mod outbox;
 pub mod outcome;
 pub mod pane;
 pub mod panes;
+pub mod playback;
 pub mod project;
 pub mod prompt;
 pub mod run;

@@ -16,6 +16,7 @@ mod edits;
 mod elicitation;
 mod limits;
 mod offices;
+mod plain;
 mod random;
 mod recorded_native;
 mod recorded_xml;

@@ -309,7 +309,7 @@ impl Rig {
     }
 
     pub async fn approve(&self, prompt: PromptId) {
-        self.answer(prompt, Answer::Approve { scope: Scope::Once }).await;
+        self.answer(prompt, Answer::Approve { scope: Scope::Once, version: None }).await;
     }
 
     pub async fn approve_next(&mut self) -> ToolCall {

@@ -74,7 +74,11 @@ fn anthropic(block: &Value, out: &mut Vec<String>) {
         "tool_use" => out.push(call(&block["name"], &block["input"])),
         "tool_result" => out.push(result(&block["content"][0]["text"])),
         "thinking" => {
-            out.push(format!("signed {} {}", block["thinking"].as_str().unwrap(), block["signature"].as_str().unwrap()))
+            out.push(format!(
+                "signed {} {}",
+                block["thinking"].as_str().unwrap(),
+                block["signature"].as_str().unwrap()
+            ));
         }
         _ => {}
     }

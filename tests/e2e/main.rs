@@ -9,6 +9,7 @@ mod forms;
 mod hostile;
 mod manners;
 mod remote;
+mod replay;
 mod rig;
 mod screens;
 mod start;

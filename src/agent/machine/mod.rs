@@ -149,7 +149,8 @@ impl Machine {
             | Op::UseModel { .. }
             | Op::UseDialect { .. }
             | Op::Session(_)
-            | Op::Clock(_) => {}
+            | Op::Clock(_)
+            | Op::Playback(_) => {}
         }
     }
 

@@ -10,7 +10,8 @@ mod output;
 use super::fleet::{Fleet, block_on, status_of, stopped};
 use super::ground::Ground;
 use super::manage::{REFUSED, not_allowed, outcome, refuse};
-use super::{USAGE, chat, fail};
+use super::prepare::{self, Front};
+use super::{USAGE, fail};
 use crate::cli::servers::Call;
 use crate::config::env::Env;
 use crate::domain::policy::{Facts, Verdict};
@@ -136,7 +137,9 @@ fn allowed(
     spec: &ToolSpec,
     arguments: &Map<String, Value>,
 ) -> Result<(), Nothing> {
-    let policy = chat::policy(&ground.loaded.config, &ground.dirs, &mut Vec::new());
+    let config = &ground.loaded.config;
+    let policy = prepare::policy(config, &ground.dirs, Front::Screen, &mut Vec::new());
+    let policy = policy.map_err(|problem| (Some(problem), USAGE))?;
     let judgement = policy.decide(&Subject {
         spec,
         arguments: &Value::Object(arguments.clone()),
