@@ -1,8 +1,8 @@
 //! Files that are the user's alone: 0600 in 0700 directories, replaced as a whole, safe against a second mcpane.
 //!
 //! Owns: reading such a file ([`read`], [`open`]), adding to one ([`append`]), writing one atomically ([`write`]) and changing one under a lock
-//! ([`update`]); and, with the same care, changing a file that is not ours alone ([`update_shared`]). Does not know what is in them. Below everyone who
-//! keeps state on disk.
+//! ([`update`]); and, with the same care, changing a file that is not ours alone ([`update_shared`]). Does not know what is in them. Below everyone
+//! who keeps state on disk.
 //!
 //! **Invariants:** a reader sees the old file or the new one, never a mixture; what another process wrote between our reading and our writing is
 //! not lost, because both happen under the lock; a symlink (dotfile managers make them) keeps pointing where it did. Nothing here waits for, or reads

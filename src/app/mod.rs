@@ -57,12 +57,12 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
                 ExitCode::SUCCESS
             }
             Some(Command::Man) => man(&strings),
-            Some(Command::Call(call)) => call::run(&call, env, &strings),
-            Some(Command::Doctor(doctor)) => doctor::run(&doctor, env, &strings),
-            Some(Command::Mcp(servers)) => manage::run(*servers, env, &strings),
             Some(Command::Run(task)) => run::run(*task, env, &strings),
             Some(Command::Sessions(wish)) => sessions::run(&wish, &env, &strings),
             Some(Command::Replay(wish)) => replay::run(&wish, env, &strings),
+            Some(Command::Call(call)) => call::run(&call, env, &strings),
+            Some(Command::Doctor(doctor)) => doctor::run(&doctor, env, &strings),
+            Some(Command::Mcp(servers)) => manage::run(*servers, env, &strings),
             None => chat::run(cli.chat, env, &strings),
         },
         Err(error) => {

@@ -25,6 +25,7 @@ use crate::policy::{Effect, Place, Policy, Rules, Store};
 use crate::provider::Provider;
 use crate::redact::Redactor;
 use crate::strings::{Language, Strings};
+use crate::tools::builtin;
 use crate::tools::scene::Setting;
 use crate::tui::theme::Library;
 use crate::{mcp, telemetry};
@@ -258,7 +259,7 @@ pub fn flags(options: &Options, front: Front<'_>) -> Flags {
     }
 }
 
-/// The user's rules and grants. An error is in a rule of the command line.
+/// The user's rules and grants.
 pub fn policy(config: &Config, dirs: &Dirs, front: Front<'_>, notices: &mut Vec<Notice>) -> Result<Policy, Phrase> {
     let project = config.working_dirs.first().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
     let place = Place { project, home: Some(dirs.home.to_string_lossy().into_owned()) };
@@ -276,6 +277,7 @@ pub fn policy(config: &Config, dirs: &Dirs, front: Front<'_>, notices: &mut Vec<
             leave.add(Effect::Allow, text, "--allow", &place)?;
         }
     }
+    notices.extend(rules.for_unknown_builtins(&builtin::NAMES).into_iter().map(Notice::warning));
     let (store, problems) = Store::load(&dirs.grants());
     notices.extend(problems);
     Ok(Policy::new(rules, place, store).with_leave(leave))

@@ -27,7 +27,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The same as flags of the full-screen program.
+    /// The same as flags of a session.
     pub fn options(&self) -> Options {
         Options {
             cwd: self.cwd.clone(),

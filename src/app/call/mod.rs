@@ -137,9 +137,8 @@ fn allowed(
     spec: &ToolSpec,
     arguments: &Map<String, Value>,
 ) -> Result<(), Nothing> {
-    let config = &ground.loaded.config;
-    let policy = prepare::policy(config, &ground.dirs, Front::Screen, &mut Vec::new());
-    let policy = policy.map_err(|problem| (Some(problem), USAGE))?;
+    let policy = prepare::policy(&ground.loaded.config, &ground.dirs, Front::Screen, &mut Vec::new())
+        .map_err(|problem| (Some(problem), USAGE))?;
     let judgement = policy.decide(&Subject {
         spec,
         arguments: &Value::Object(arguments.clone()),
