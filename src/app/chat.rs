@@ -1,6 +1,7 @@
 //! The full-screen session: from flags to the last line on the normal screen.
 
 use super::host::Desk;
+use super::learned::Learned;
 use super::live::Live;
 use super::models::Models;
 use super::{USAGE, fail, fit, welcome};
@@ -350,6 +351,7 @@ fn speaking(
         cwd: cwd.to_string_lossy().into_owned(),
     };
     Speaking::new(model, Box::new(move |name| models.open(name)), manner)
+        .remembering(Box::new(Learned::load(dirs.dialects())))
 }
 
 /// The user's own pieces of the system prompt, by name.

@@ -5,6 +5,7 @@
 mod chat;
 mod fit;
 mod host;
+mod learned;
 mod live;
 mod models;
 mod welcome;

@@ -6,7 +6,11 @@
 #[path = "../support/sse_model.rs"]
 mod sse_model;
 
+mod dialect_all;
+mod dialect_json;
+mod dialect_leak;
 mod dialect_native;
+mod dialect_react;
 mod dialect_recordings;
 mod dialect_request;
 mod dialect_support;
