@@ -172,8 +172,8 @@ impl Ladder {
 
     /// Whether the refusal leads to another try.
     fn is_evidence(&mut self, error: &ModelError, asked: Asked<'_>, kind: DialectKind, tools: usize) -> bool {
-        let refused = matches!(error.kind, ModelErrorKind::BadRequest | ModelErrorKind::NotFound)
-            || error.status == Some(501);
+        let refused =
+            matches!(error.kind, ModelErrorKind::BadRequest | ModelErrorKind::NotFound) || error.status == Some(501);
         if !refused || self.takes_tools.as_deref() == Some(asked.model) {
             return false;
         }

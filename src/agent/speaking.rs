@@ -2,8 +2,8 @@
 //!
 //! Owns both choices, and builds requests. The same conversation and tools give the same request.
 
-use crate::contract::ModelInfo;
 use super::ladder::{Asked, Heard, Ladder, Memory};
+use crate::contract::ModelInfo;
 use crate::dialect::{Dialect, Parser, Prompting, ServerBrief, dialect, shown};
 use crate::domain::model::{DialectKind, ModelError, ModelErrorKind, ModelEvent, Opaque, PromptPart, Request};
 use crate::domain::names::NameRule;

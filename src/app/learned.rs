@@ -45,9 +45,9 @@ impl Memory for Learned {
             Ok::<_, io::Error>((Some(format!("{:#}\n", Value::Object(table))), ()))
         });
         let path = self.path.display();
-        written.err().map(|error| {
-            Notice::warning(Phrase::new("app.not_learned").with("file", path).with("error", error))
-        })
+        written
+            .err()
+            .map(|error| Notice::warning(Phrase::new("app.not_learned").with("file", path).with("error", error)))
     }
 }
 

@@ -7,7 +7,7 @@
 //! Owns: the text that is held back until that is decided. Only a text that *begins* like a call is held; the first byte that speaks against it
 //! releases it. **Invariant:** what is not a call is sent on unchanged.
 
-use super::object::meaning::{Member, Members, Meaning, member};
+use super::object::meaning::{Meaning, Member, Members, member};
 use super::place::is_fence;
 use super::react::{self, ReactParser};
 use super::xml::XmlParser;
@@ -105,7 +105,7 @@ impl Leak {
             return None;
         }
         let text = inside(self.held.trim());
-        let found = self.from_json(text).or_else(|| self.from_parser(text));
+        let found = self.read_json(text).or_else(|| self.read_protocol(text));
         found.filter(|found| found.calls.iter().all(|(name, _)| self.names.resolve(name).is_some()))
     }
 
@@ -161,7 +161,7 @@ impl Leak {
     }
 
     /// One object, several, or a list of them.
-    fn from_json(&self, text: &str) -> Option<Recovered> {
+    fn read_json(&self, text: &str) -> Option<Recovered> {
         let mut found = Recovered { thought: String::new(), calls: Vec::new(), closed: true };
         for piece in unwrapped(text)? {
             for value in serde_json::Deserializer::from_str(piece).into_iter::<Value>() {
@@ -170,14 +170,14 @@ impl Leak {
                     one => vec![one],
                 };
                 for value in values {
-                    self.from_value(&value, &mut found)?;
+                    self.read_value(&value, &mut found)?;
                 }
             }
         }
         (!found.calls.is_empty()).then_some(found)
     }
 
-    fn from_value(&self, value: &Value, found: &mut Recovered) -> Option<()> {
+    fn read_value(&self, value: &Value, found: &mut Recovered) -> Option<()> {
         let map = value.as_object()?;
         let mut members = Members::default();
         for (name, value) in map {
@@ -201,7 +201,7 @@ impl Leak {
     }
 
     /// The XML protocol, or lines with markers: read by their own parsers.
-    fn from_parser(&self, text: &str) -> Option<Recovered> {
+    fn read_protocol(&self, text: &str) -> Option<Recovered> {
         if text.starts_with('<') {
             // A missing tag is forgiven where the format was taught, not here.
             return whole(&mut XmlParser::new(Arc::clone(&self.names)), text).filter(|found| found.closed);

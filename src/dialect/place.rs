@@ -158,7 +158,8 @@ pub fn may_be_fence(line: &str) -> bool {
 /// Whether the line opens or closes a fenced block.
 pub fn is_fence(line: &str) -> bool {
     let line = line.trim();
-    line.strip_prefix("```").is_some_and(|info| info.len() <= 16 && info.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    line.strip_prefix("```")
+        .is_some_and(|info| info.len() <= 16 && info.chars().all(|c| c.is_alphanumeric() || c == '_'))
 }
 
 #[cfg(test)]

@@ -45,8 +45,8 @@ fn part(place: PromptPlace, name: String, text: String) -> PromptPart {
 
 /// About how many tokens a text is: four letters, or one Chinese character, make one.
 pub fn tokens(text: &str) -> usize {
-    let (ascii, other) = text.chars().fold((0usize, 0usize), |(ascii, other), c| {
-        if c.is_ascii() { (ascii + 1, other) } else { (ascii, other + 1) }
-    });
+    let (ascii, other) = text
+        .chars()
+        .fold((0usize, 0usize), |(ascii, other), c| if c.is_ascii() { (ascii + 1, other) } else { (ascii, other + 1) });
     ascii.div_ceil(4) + other
 }

@@ -4,8 +4,8 @@ use crate::body::{bodies, body};
 use crate::offices::{offices, recorded};
 use crate::rig::{Plan, Rig, canned_server, local, served};
 use crate::sse_model::{Chat, ModelServer, Reply};
-use mcpane::contract::{Event, Op, SessionEvent};
 use mcpane::contract::op::SessionOp;
+use mcpane::contract::{Event, Op, SessionEvent};
 use mcpane::domain::conversation::TurnEnd;
 use mcpane::domain::model::{DialectKind, PromptPlace};
 use mcpane::domain::prompt::{Choose, Decision};
@@ -38,9 +38,7 @@ fn text(text: &str) -> Reply {
 fn calling(dialect: DialectKind, thought: &str, server: Option<&str>, tool: &str, arguments: &Value) -> Reply {
     let wire = server.map_or_else(|| tool.to_owned(), |server| format!("{server}__{tool}"));
     match dialect {
-        DialectKind::Native => {
-            Chat::new().call(0, "c", &wire, arguments).finish("tool_calls").done()
-        }
+        DialectKind::Native => Chat::new().call(0, "c", &wire, arguments).finish("tool_calls").done(),
         DialectKind::Xml => match server {
             Some(server) => text(&format!(
                 "<thinking>{thought}</thinking>\n<use_mcp_tool>\n  <server_name>{server}</server_name>\n  <tool_name>{tool}</tool_name>\n  \
@@ -48,11 +46,14 @@ fn calling(dialect: DialectKind, thought: &str, server: Option<&str>, tool: &str
             )),
             None => {
                 let fields = arguments.as_object().unwrap().iter();
-                let fields: String = fields.map(|(name, value)| format!("<{name}>{}</{name}>\n", value.as_str().unwrap())).collect();
+                let fields: String =
+                    fields.map(|(name, value)| format!("<{name}>{}</{name}>\n", value.as_str().unwrap())).collect();
                 text(&format!("<thinking>{thought}</thinking>\n<{tool}>\n{fields}</{tool}>"))
             }
         },
-        DialectKind::React => text(&format!("Thought: {thought}\nAction: {wire}\nAction Input: {arguments}\nObservation: invented")),
+        DialectKind::React => {
+            text(&format!("Thought: {thought}\nAction: {wire}\nAction Input: {arguments}\nObservation: invented"))
+        }
         DialectKind::Json => text(&json!({ "thought": thought, "tool": wire, "arguments": arguments }).to_string()),
     }
 }
@@ -69,8 +70,20 @@ fn answering(dialect: DialectKind, said: &str) -> Reply {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_seeds_examples_in_every_dialect_and_both_languages() {
     let languages = [
-        ["What will the weather be in New York tomorrow? Write it to result.md", "I need the weather.", "Now the file.", "24 °C", "Done."],
-        ["纽约明天的天气怎么样？把结果写入到 result.md 文件中", "我需要获取纽约的天气", "任务还没有完成，要写文件。", "明天 24 ℃", "任务已完成。"],
+        [
+            "What will the weather be in New York tomorrow? Write it to result.md",
+            "I need the weather.",
+            "Now the file.",
+            "24 °C",
+            "Done.",
+        ],
+        [
+            "纽约明天的天气怎么样？把结果写入到 result.md 文件中",
+            "我需要获取纽约的天气",
+            "任务还没有完成，要写文件。",
+            "明天 24 ℃",
+            "任务已完成。",
+        ],
     ];
     for (_, dialect) in DialectKind::NAMES {
         for [task, first, second, content, said] in languages {
@@ -107,7 +120,9 @@ fn shown(dialect: DialectKind, messages: &Value, [first, second, content, said]:
     let told = |index: usize| messages[index]["content"].as_str().unwrap_or_default();
     match dialect {
         DialectKind::Native => assert_eq!(messages[2]["tool_calls"][0]["function"]["name"], "weather__get_forecast"),
-        DialectKind::Xml => assert!(told(2).starts_with(&format!("<thinking>\n{first}\n</thinking>\n\n<use_mcp_tool>\n"))),
+        DialectKind::Xml => {
+            assert!(told(2).starts_with(&format!("<thinking>\n{first}\n</thinking>\n\n<use_mcp_tool>\n")))
+        }
         DialectKind::React => {
             assert_eq!(told(2), format!("Thought: {first}\nAction: weather__get_forecast\nAction Input: {PLACE}"));
             assert_eq!(told(3), "Observation: 24 °C, clear");
@@ -116,7 +131,10 @@ fn shown(dialect: DialectKind, messages: &Value, [first, second, content, said]:
             assert_eq!(told(6), format!("Final Answer: {said}"));
         }
         DialectKind::Json => {
-            let call = format!("{{\"thought\": {}, \"tool\": \"weather__get_forecast\", \"arguments\": {PLACE}}}", Value::from(first));
+            let call = format!(
+                "{{\"thought\": {}, \"tool\": \"weather__get_forecast\", \"arguments\": {PLACE}}}",
+                Value::from(first)
+            );
             assert_eq!((told(2), told(3)), (call.as_str(), "[weather__get_forecast] Result:\n24 °C, clear"));
             assert_eq!(told(6), format!("{{\"answer\": {}}}", Value::from(said)));
         }
@@ -157,8 +175,18 @@ async fn the_dialect_changes_in_mid_session_and_the_past_is_told_in_the_new_one(
 #[tokio::test(flavor = "multi_thread")]
 async fn broken_replies_are_reminded_twice_and_then_the_user_decides() {
     let broken = [
-        (DialectKind::React, "Thought: I should do something.", "neither an action nor a final answer", "Action Input: {"),
-        (DialectKind::Json, "{\"thought\": \"I should do something.\"}", "holds neither", "\"tool\": \"the name of one tool\""),
+        (
+            DialectKind::React,
+            "Thought: I should do something.",
+            "neither an action nor a final answer",
+            "Action Input: {",
+        ),
+        (
+            DialectKind::Json,
+            "{\"thought\": \"I should do something.\"}",
+            "holds neither",
+            "\"tool\": \"the name of one tool\"",
+        ),
     ];
     for (dialect, reply, problem, form) in broken {
         let server = ModelServer::start(vec![text(reply), text(reply), text(reply), answering(dialect, "Hello.")]);
@@ -227,14 +255,26 @@ async fn a_model_that_takes_no_tools_is_found_out_and_spoken_to_in_xml() {
         let error = json!({ "error": { "message": "registry.ollama.ai/library/gemma3:4b does not support tools", "type": "api_error" } });
         Reply::json(&error).with_status(400)
     };
-    let server = ModelServer::start(vec![refusal(), refusal(), answering(DialectKind::Xml, "Hello."), answering(DialectKind::Xml, "Again.")]);
+    let server = ModelServer::start(vec![
+        refusal(),
+        refusal(),
+        answering(DialectKind::Xml, "Hello."),
+        answering(DialectKind::Xml, "Again."),
+    ]);
     let mut rig = rig(&server, None);
     rig.submit("Hello").await;
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
     assert_eq!(rig.answers(), "Hello.");
-    assert_eq!((dialects(&rig), notices(&rig)), (vec![DialectKind::Native, DialectKind::Xml], vec!["agent.no_native_tools".to_owned()]));
+    assert_eq!(
+        (dialects(&rig), notices(&rig)),
+        (vec![DialectKind::Native, DialectKind::Xml], vec!["agent.no_native_tools".to_owned()])
+    );
     let sent = bodies(&server);
-    assert!(sent[0].tool_names().len() > 2 && sent[1].tool_names() == ["ask_followup_question"], "{:?}", sent[1].tool_names());
+    assert!(
+        sent[0].tool_names().len() > 2 && sent[1].tool_names().len() == 1 && !sent[1].tool_names()[0].contains("__"),
+        "{:?}",
+        sent[1].tool_names()
+    );
     assert!(sent[2].tools().is_empty() && sent[2].system().contains("<attempt_completion>"));
     // It is remembered.
     rig.submit("And now?").await;
@@ -268,7 +308,8 @@ async fn another_refusal_is_told_as_it_came_first() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_malformed_replies_in_a_row_lead_down_and_the_reminders_follow() {
-    let bad = || Chat::new().call_start(0, "c", "weather__get_forecast", "{\"latitude\": }").finish("tool_calls").done();
+    let bad =
+        || Chat::new().call_start(0, "c", "weather__get_forecast", "{\"latitude\": }").finish("tool_calls").done();
     let thought = || text("<thinking>\nHm.\n</thinking>");
     let server = ModelServer::start(vec![bad(), bad(), thought(), thought(), answering(DialectKind::React, "Hello.")]);
     let mut rig = rig(&server, None);
@@ -279,7 +320,10 @@ async fn two_malformed_replies_in_a_row_lead_down_and_the_reminders_follow() {
     let sent = bodies(&server);
     assert!(sent[2].system().contains("<use_mcp_tool>") && sent[4].system().contains("Action Input:"));
     let last = sent[4].history().last().unwrap()["content"].as_str().unwrap();
-    assert!(last.contains("neither a tool call nor an answer") && last.contains("Final Answer: your final answer"), "{last}");
+    assert!(
+        last.contains("neither a tool call nor an answer") && last.contains("Final Answer: your final answer"),
+        "{last}"
+    );
     assert!(!sent[4].raw.contains("<attempt_completion>"), "the reminder speaks the new dialect");
     // Whoever asks for it starts at the top again.
     rig.op(Op::UseDialect { dialect: None }).await;

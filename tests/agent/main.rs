@@ -10,12 +10,12 @@ mod sse_model;
 
 mod body;
 mod calls;
+mod dialects;
 mod edits;
 mod elicitation;
 mod limits;
 mod offices;
 mod random;
-mod dialects;
 mod recorded_native;
 mod recorded_react;
 mod recorded_xml;

@@ -35,7 +35,8 @@ async fn an_observation_that_the_model_invents_is_never_believed() {
         let written = sent[1].history()[1]["content"].as_str().unwrap();
         assert!(
             written.starts_with("Thought: I need to get the weather forecast for Oslo")
-                && written.ends_with("\nAction: weather__get_forecast\nAction Input: {\"city\": \"Oslo\", \"days\": 2}"),
+                && written
+                    .ends_with("\nAction: weather__get_forecast\nAction Input: {\"city\": \"Oslo\", \"days\": 2}"),
             "{written}"
         );
         assert!(sent[1].told().starts_with("Observation: {\"city\":\"Oslo\""), "{}", sent[1].told());

@@ -13,16 +13,72 @@ const DIALECTS: [&dyn Dialect; 2] = [&React, &Json];
 /// Replies made of what the grammars know and of what could disturb them.
 fn reply() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "Thought:", "**Thought:**", "Thought", "Action:", "Action", "Action Input:", " Input:", "Observation:", "Final Answer:", "思考：", "行动输入",
-        "read_file", "get_forecast", "(", ")", "[", "]", "path: a.txt", "path=\"a\"", "{", "}", "\"", "\\", "\\u00e9", "\\ud83d", "{\"path\": \"a\"}",
-        "\"thought\": \"", "\"thought\":", "\"tool\": \"read_file\"", "\"tool\": ", "\"arguments\": {", "\"answer\": \"", "\"name\": \"read_file\"", "null", "12",
-        ",", ", ", ":", "```", "```json", "`", "\n", "\n\n", " ", "   ", "    ", "*", "#", "text", "é中", "<read_file>", "</read_file>", "<tool_call>", "> ", "- ",
+        "Thought:",
+        "**Thought:**",
+        "Thought",
+        "Action:",
+        "Action",
+        "Action Input:",
+        " Input:",
+        "Observation:",
+        "Final Answer:",
+        "思考：",
+        "行动输入",
+        "read_file",
+        "get_forecast",
+        "(",
+        ")",
+        "[",
+        "]",
+        "path: a.txt",
+        "path=\"a\"",
+        "{",
+        "}",
+        "\"",
+        "\\",
+        "\\u00e9",
+        "\\ud83d",
+        "{\"path\": \"a\"}",
+        "\"thought\": \"",
+        "\"thought\":",
+        "\"tool\": \"read_file\"",
+        "\"tool\": ",
+        "\"arguments\": {",
+        "\"answer\": \"",
+        "\"name\": \"read_file\"",
+        "null",
+        "12",
+        ",",
+        ", ",
+        ":",
+        "```",
+        "```json",
+        "`",
+        "\n",
+        "\n\n",
+        " ",
+        "   ",
+        "    ",
+        "*",
+        "#",
+        "text",
+        "é中",
+        "<read_file>",
+        "</read_file>",
+        "<tool_call>",
+        "> ",
+        "- ",
     ]);
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
 fn reason() -> impl Strategy<Value = FinishReason> {
-    prop::sample::select(vec![FinishReason::Stop, FinishReason::Length, FinishReason::ToolCalls, FinishReason::Filtered])
+    prop::sample::select(vec![
+        FinishReason::Stop,
+        FinishReason::Length,
+        FinishReason::ToolCalls,
+        FinishReason::Filtered,
+    ])
 }
 
 proptest! {
@@ -81,7 +137,8 @@ fn cut_at_every_byte_nothing_runs_before_it_is_complete() {
                 let mut events = vec![StreamEvent::Text { text: reply[..at].to_owned() }];
                 events.extend(reason.map(|reason| StreamEvent::Finish { reason }));
                 let (events, _) = read(dialect, events);
-                let runnable = calls(&events).iter().filter(|call| matches!(call.arguments, Arguments::Parsed { .. })).count();
+                let runnable =
+                    calls(&events).iter().filter(|call| matches!(call.arguments, Arguments::Parsed { .. })).count();
                 assert_eq!(runnable, usize::from(at >= end), "{:?}: {events:?}", &reply[..at]);
                 assert!(matches!(events.last(), Some(ModelEvent::Finished { .. })));
             }
@@ -115,9 +172,25 @@ fn a_long_parameter_costs_the_same_per_byte() {
     for piece in hard {
         for chunk in [1, 4096, usize::MAX] {
             let body = |size: usize| Value::from(piece.repeat(size / piece.len())).to_string();
-            let react = |size: usize| format!("Thought: t\nAction: write_to_file\nAction Input: {{\"path\": \"a\", \"content\": {}}}", body(size));
-            let object = |size: usize| format!("{{\"thought\": {}, \"tool\": \"write_to_file\", \"arguments\": {{\"content\": {}}}}}", body(size), body(size));
-            let loose = |size: usize| format!("Action: write_to_file\nAction Input: path: a\ncontent: {}", piece.replace("Observation", "Obs").repeat(size / piece.len()));
+            let react = |size: usize| {
+                format!(
+                    "Thought: t\nAction: write_to_file\nAction Input: {{\"path\": \"a\", \"content\": {}}}",
+                    body(size)
+                )
+            };
+            let object = |size: usize| {
+                format!(
+                    "{{\"thought\": {}, \"tool\": \"write_to_file\", \"arguments\": {{\"content\": {}}}}}",
+                    body(size),
+                    body(size)
+                )
+            };
+            let loose = |size: usize| {
+                format!(
+                    "Action: write_to_file\nAction Input: path: a\ncontent: {}",
+                    piece.replace("Observation", "Obs").repeat(size / piece.len())
+                )
+            };
             let (small, large) = (4 << 10, if chunk == 4096 { 256 << 10 } else { 32 << 10 });
             for (before, after) in [
                 (looks!(ReactParser, react(small), chunk), looks!(ReactParser, react(large), chunk)),

@@ -12,19 +12,27 @@ fn place() -> Value {
 }
 
 fn calling(thought: &str) -> String {
-    format!("{{\"thought\": {}, \"tool\": \"weather__get_forecast\", \"arguments\": {}}}", Value::from(thought), place())
+    format!(
+        "{{\"thought\": {}, \"tool\": \"weather__get_forecast\", \"arguments\": {}}}",
+        Value::from(thought),
+        place()
+    )
 }
 
 #[test]
 fn the_examples_in_both_languages() {
-    for (thought, said) in [("I need the weather.", "It will be 24 °C."), ("需要查询天气。", "明天 24 ℃。\n\n\"晴\"")] {
+    for (thought, said) in [("I need the weather.", "It will be 24 °C."), ("需要查询天气。", "明天 24 ℃。\n\n\"晴\"")]
+    {
         let events = reply(&calling(thought));
         assert_eq!(thoughts(&events), thought);
         assert_eq!(call(&events), ("weather__get_forecast".to_owned(), place()));
         assert_eq!(calls(&events)[0].origin, Origin::Json);
         assert_eq!(events.last(), Some(&ModelEvent::Finished { reason: FinishReason::Closed }));
         let events = reply(&json!({"answer": said}).to_string());
-        assert_eq!((thoughts(&events), answers(&events), completion(&events)), (String::new(), said.into(), Some(None)));
+        assert_eq!(
+            (thoughts(&events), answers(&events), completion(&events)),
+            (String::new(), said.into(), Some(None))
+        );
         let events = reply(&json!({"thought": thought, "answer": said}).to_string());
         assert_eq!((thoughts(&events).as_str(), answers(&events).as_str()), (thought, said));
     }
@@ -45,7 +53,11 @@ fn thought_and_answer_appear_while_they_arrive() {
     }
     assert_eq!(grown.last().unwrap(), &("a\né😀 \"q\" c\\d".to_owned(), "中 1".to_owned()));
     let whole = &grown.last().unwrap().clone();
-    assert!(grown.iter().all(|(thought, answer)| whole.0.starts_with(thought.as_str()) && whole.1.starts_with(answer.as_str())));
+    assert!(
+        grown
+            .iter()
+            .all(|(thought, answer)| whole.0.starts_with(thought.as_str()) && whole.1.starts_with(answer.as_str()))
+    );
     let distinct: std::collections::BTreeSet<_> = grown.iter().collect();
     assert!(distinct.len() >= 12, "it came in pieces: {distinct:?}");
 }
@@ -69,7 +81,11 @@ fn with_fences_and_text_around_it() {
     let events = reply(&format!("Let me look.\n{call_text}"));
     assert_eq!((answers(&events).as_str(), calls(&events)[0].origin), ("Let me look.", Origin::Json));
     let events = reply(&format!("Like this:\n```json\n{call_text}\n```"));
-    assert_eq!((answers(&events).as_str(), calls(&events)[0].origin), ("Like this:", Origin::Recovered), "it could be an example");
+    assert_eq!(
+        (answers(&events).as_str(), calls(&events)[0].origin),
+        ("Like this:", Origin::Recovered),
+        "it could be an example"
+    );
 }
 
 #[test]

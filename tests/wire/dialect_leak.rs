@@ -25,7 +25,10 @@ fn leaks() -> Vec<String> {
         format!("[{call}]"),
         json!({"type": "function", "function": {"name": "get_forecast", "arguments": place().to_string()}}).to_string(),
         json!({"tool": "weather:get_forecast", "arguments": place()}).to_string(),
-        format!("<use_mcp_tool>\n<server_name>weather</server_name>\n<tool_name>get_forecast</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>", place()),
+        format!(
+            "<use_mcp_tool>\n<server_name>weather</server_name>\n<tool_name>get_forecast</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>",
+            place()
+        ),
         format!("```xml\n<weather__get_forecast>{}</weather__get_forecast>\n```", place()),
         format!("Action: get_forecast\nAction Input: {}", place()),
         format!("Thought: I look.\nAction: get_forecast({})", place()),
@@ -85,7 +88,7 @@ fn what_is_quoted_repeated_or_not_offered_stays_text() {
         format!("`{call}`"),
         format!("> {call}"),
         "Thought: I could use\nAction: read_file(\"a\")\nbut I will not.\nFinal Answer: no".to_owned(),
-        format!("Action: read_file\nAction Input: {{\"path\": \"a\"}}\nObservation: x"),
+        "Action: read_file\nAction Input: {\"path\": \"a\"}\nObservation: x".to_owned(),
         // A call with its result.
         json!({"name": "weather__get_forecast", "arguments": place(), "response": {"sky": "snow"}}).to_string(),
         // Not offered; no arguments; data.
@@ -95,7 +98,7 @@ fn what_is_quoted_repeated_or_not_offered_stays_text() {
         json!({"city": "Oslo", "name": "read_file", "arguments": {}}).to_string(),
         "<table><tr><td>x</td></tr></table>".to_owned(),
         "<read_file>\n<path>a".to_owned(),
-        format!("{}", &call.to_string()[..40]),
+        call.to_string()[..40].to_owned(),
         "```\nlet x = 1;\n```".to_owned(),
         "Thoughts are free.".to_owned(),
         "[1, 2]".to_owned(),
@@ -119,7 +122,8 @@ fn a_call_that_is_not_whole_stays_text() {
         for at in (1..end).filter(|at| whole.is_char_boundary(*at)) {
             for reason in [FinishReason::Length, FinishReason::Stop] {
                 let events = said(&whole[..at], 9, reason);
-                let runnable = calls(&events).iter().filter(|call| call.arguments == Arguments::Parsed { value: place() }).count();
+                let runnable =
+                    calls(&events).iter().filter(|call| call.arguments == Arguments::Parsed { value: place() }).count();
                 // The model's own closing tag may be missing; the object inside is whole then.
                 let inside = whole.starts_with("<tool_call>") && at + "\n</tool_call>".len() >= whole.len();
                 assert!(runnable == 0 || inside, "{:?}", &whole[..at]);
@@ -136,9 +140,9 @@ fn only_a_text_that_begins_like_a_call_is_held_back() {
         let events: Vec<StreamEvent> = text.chars().map(|c| StreamEvent::Text { text: c.to_string() }).collect();
         let mut parser = mcpane::dialect::dialect(mcpane::domain::model::DialectKind::Native).unwrap().parser(names());
         let mut out = Vec::new();
-        events.into_iter().for_each(|event| {
+        for event in events {
             parser.feed(event, &mut out);
-        });
+        }
         assert_eq!(answers(&out), text.trim_start(), "it is shown before the reply ends");
     }
 }

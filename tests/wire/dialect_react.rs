@@ -15,7 +15,9 @@ fn place() -> Value {
 
 #[test]
 fn the_seed_of_it_word_for_word() {
-    let events = react("Thought: 我需要获取纽约的天气\nAction: get_forecast({\"latitude\": 41.7128, \"longitude\": -74.006})\nObservation: 99");
+    let events = react(
+        "Thought: 我需要获取纽约的天气\nAction: get_forecast({\"latitude\": 41.7128, \"longitude\": -74.006})\nObservation: 99",
+    );
     assert_eq!(thoughts(&events), "我需要获取纽约的天气");
     assert_eq!(call(&events), ("get_forecast".to_owned(), place()));
     assert_eq!((calls(&events)[0].origin, answers(&events).as_str()), (Origin::React, ""));
@@ -28,7 +30,8 @@ fn the_seed_of_it_word_for_word() {
 
 #[test]
 fn the_examples_in_both_languages() {
-    for (thought, said) in [("I need the weather.", "It will be 24 °C."), ("需要查询天气。", "明天 24 ℃。")] {
+    for (thought, said) in [("I need the weather.", "It will be 24 °C."), ("需要查询天气。", "明天 24 ℃。")]
+    {
         let events = react(&format!("Thought: {thought}\n{OSLO}"));
         assert_eq!(thoughts(&events), thought);
         assert_eq!(call(&events), ("weather__get_forecast".to_owned(), place()));
@@ -54,13 +57,14 @@ fn however_the_markers_are_written() {
         format!("```\nThought: t\n{OSLO}\n```"),
         format!("```text\nThought: t\n{OSLO}"),
         format!("Thought: t\nAction: weather:get_forecast {}", place()),
-        format!("Thought: t\nAction: get_forecast(latitude=41.7128, longitude=-74.006)"),
+        "Thought: t\nAction: get_forecast(latitude=41.7128, longitude=-74.006)".to_owned(),
         format!("Thought: t\nAction: get_forecast (of the weather)\nAction Input: {}", place()),
         format!("Thought: t\nAction: get_forecast\n{}", place()),
         format!("Thought: t\nAction:\nget_forecast\n\nAction Input:\n\n{}", place()),
         format!("Thought: t\nAction:\n```json\n{{\"action\": \"get_forecast\", \"action_input\": {}}}\n```", place()),
         format!("Thought: t\nAction: {{\"tool\": \"get_forecast\", \"arguments\": {}}}", place()),
-        "Thought: t\nAction: get_forecast\nAction Input: {\"latitude\": 41.7128,\n  \"longitude\": -74.006,\n}".to_owned(),
+        "Thought: t\nAction: get_forecast\nAction Input: {\"latitude\": 41.7128,\n  \"longitude\": -74.006,\n}"
+            .to_owned(),
     ] {
         for size in [1, 5, reply.len()] {
             let (events, flow) = read(&React, chunks(pieces(&reply, size), FinishReason::Stop));
@@ -78,9 +82,17 @@ fn however_the_markers_are_written() {
 fn inputs_that_are_no_json() {
     for (reply, name, arguments) in [
         ("Action: read_file\nAction Input: notes/b.txt", "read_file", json!({"path": "notes/b.txt"})),
-        ("Action: read_file\nAction Input: path: notes/b.txt\nObservation: x", "read_file", json!({"path": "notes/b.txt"})),
+        (
+            "Action: read_file\nAction Input: path: notes/b.txt\nObservation: x",
+            "read_file",
+            json!({"path": "notes/b.txt"}),
+        ),
         ("Action: read_file[notes/b.txt]", "read_file", json!({"path": "notes/b.txt"})),
-        ("Action: get_forecast\nAction Input:\n  latitude: 1\n  longitude: 2\n\nObservation: 3", "get_forecast", json!({"latitude": "1", "longitude": "2"})),
+        (
+            "Action: get_forecast\nAction Input:\n  latitude: 1\n  longitude: 2\n\nObservation: 3",
+            "get_forecast",
+            json!({"latitude": "1", "longitude": "2"}),
+        ),
         ("Action: table", "table", json!({})),
         ("Action: table\nAction Input:", "table", json!({})),
         ("Action: table()\n", "table", json!({})),
@@ -97,12 +109,19 @@ fn inputs_that_are_no_json() {
 
 #[test]
 fn nothing_behind_the_input_is_believed() {
-    for behind in ["\nObservation: 99\nThought: I know\nFinal Answer: 99", "\n\nFinal Answer: 99", "} ]", "\nAction: read_file\nAction Input: {}"] {
+    for behind in [
+        "\nObservation: 99\nThought: I know\nFinal Answer: 99",
+        "\n\nFinal Answer: 99",
+        "} ]",
+        "\nAction: read_file\nAction Input: {}",
+    ] {
         let events = react(&format!("Thought: t\n{OSLO}{behind}"));
         assert_eq!((call(&events).1, answers(&events)), (place(), String::new()), "{behind}");
         assert_eq!(completion(&events), None);
     }
-    for behind in ["\nObservation: 99", "\nThought: Let me check that.\nAction: read_file\nAction Input: {\"path\": \"a\"}"] {
+    for behind in
+        ["\nObservation: 99", "\nThought: Let me check that.\nAction: read_file\nAction Input: {\"path\": \"a\"}"]
+    {
         let (events, flow) = read(&React, chunks([&*format!("Final Answer: 24{behind}")], FinishReason::Stop));
         assert_eq!((answers(&events).as_str(), completion(&events), flow), ("24", Some(None), Flow::Stop), "{behind}");
         assert!(calls(&events).is_empty());

@@ -177,7 +177,8 @@ impl ObjectReader {
         };
         let known = matches!(&meaning, Meaning::Call(name, _) if self.names.resolve(name).is_some());
         let arguments = object.members().arguments.is_some();
-        if !object.is_sure() && !(known && arguments) {
+        let ours = object.is_sure() || (known && arguments);
+        if !ours {
             return self.as_text(out);
         }
         let example = self.said && !before.trim().is_empty();

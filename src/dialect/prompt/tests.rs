@@ -244,7 +244,10 @@ fn text_dialects_call_every_tool_by_its_name_on_the_wire() {
     }
     let json = system(DialectKind::Json, &case.prompting());
     let call = "{\"tool\": \"write_to_file\", \"arguments\": {\"path\": \"path here\", \"content\": \"content here\"}}";
-    assert!(json.contains(call) && json.contains("\"tool\": \"weather__get_forecast\", \"arguments\": {\"path\": \"abc\""), "{json}");
+    assert!(
+        json.contains(call) && json.contains("\"tool\": \"weather__get_forecast\", \"arguments\": {\"path\": \"abc\""),
+        "{json}"
+    );
 }
 
 #[test]

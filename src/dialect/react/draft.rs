@@ -68,15 +68,7 @@ pub struct Draft {
 
 impl Default for Draft {
     fn default() -> Self {
-        Self {
-            raw: String::new(),
-            at: 0,
-            phase: Phase::Name(0),
-            name: 0..0,
-            input: 0..0,
-            form: Form::Block,
-            work: 0,
-        }
+        Self { raw: String::new(), at: 0, phase: Phase::Name(0), name: 0..0, input: 0..0, form: Form::Block, work: 0 }
     }
 }
 
@@ -128,7 +120,9 @@ impl Draft {
         }
         let end = self.raw.len();
         match self.phase {
-            Phase::Name(start) if matches!(sight(&self.raw[start..], Rest::Gone), Sight::Found(..)) => self.name = start..start,
+            Phase::Name(start) if matches!(sight(&self.raw[start..], Rest::Gone), Sight::Found(..)) => {
+                self.name = start..start;
+            }
             Phase::Name(start) => self.name = start..end,
             Phase::Loose(start, line) | Phase::Json(start, _, line) => {
                 self.input = start..if line > start { self.before_marker(line, end) } else { end };
@@ -319,7 +313,10 @@ impl Draft {
             let before = *line;
             // A line that begins inside a string is never a marker.
             *line = if balance.is_quoted() { 0 } else { self.at };
-            if !balance.is_quoted() && before > *start && matches!(sight(&self.raw[before..self.at], Rest::Gone), Sight::Found(..)) {
+            if !balance.is_quoted()
+                && before > *start
+                && matches!(sight(&self.raw[before..self.at], Rest::Gone), Sight::Found(..))
+            {
                 self.input = *start..before;
                 return Progress::Complete;
             }

@@ -108,7 +108,6 @@ fn apart(text: &str) -> Vec<&str> {
             (Some(_), _) if escaped => escaped = false,
             (Some(_), b'\\') => escaped = true,
             (Some(mark), _) if mark == byte => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'{' | b'[' | b'(') => depth += 1,
             (None, b'}' | b']' | b')') => depth = depth.saturating_sub(1),
@@ -188,17 +187,29 @@ mod tests {
             ("get_forecast", "```json\n{\"a\": 1,}\n```", Form::Block, json!({"a": 1})),
             ("get_forecast", "city: Oslo\ndays: 2", Form::Block, json!({"city": "Oslo", "days": "2"})),
             ("get_forecast", "- city = \"Oslo\"\n\n- days：2", Form::Block, json!({"city": "Oslo", "days": "2"})),
-            ("get_forecast", "city='it\\'s', days=2, ok=True, at=[1, 2]", Form::Brackets, json!({"city": "it's", "days": 2, "ok": true, "at": [1, 2]})),
+            (
+                "get_forecast",
+                "city='it\\'s', days=2, ok=True, at=[1, 2]",
+                Form::Brackets,
+                json!({"city": "it's", "days": 2, "ok": true, "at": [1, 2]}),
+            ),
             ("read_file", "\"notes, a.txt\"", Form::Brackets, json!({"path": "notes, a.txt"})),
             ("read_file", "notes/b.txt", Form::Block, json!({"path": "notes/b.txt"})),
             ("read", "path: b.txt", Form::Block, json!({"path": "b.txt"})),
             ("execute_command", "git log --format=%h", Form::Block, json!({"command": "git log --format=%h"})),
             ("execute_command", "echo a: b", Form::Square, json!({"command": "echo a: b"})),
-            ("write_to_file", "path: a.md\ncontent:\n# A\n\nb: c\npath: d", Form::Block, json!({"path": "a.md", "content": "# A\n\nb: c\npath: d"})),
+            (
+                "write_to_file",
+                "path: a.md\ncontent:\n# A\n\nb: c\npath: d",
+                Form::Block,
+                json!({"path": "a.md", "content": "# A\n\nb: c\npath: d"}),
+            ),
         ] {
             assert_eq!(read(name, input, form), Some(value), "{input}");
         }
-        for (name, input) in [("get_forecast", "Oslo"), ("get_forecast", "{\"a\": 1"), ("get_forecast", "[1]"), ("x", "a: 1\nb")] {
+        for (name, input) in
+            [("get_forecast", "Oslo"), ("get_forecast", "{\"a\": 1"), ("get_forecast", "[1]"), ("x", "a: 1\nb")]
+        {
             assert_eq!(read(name, input, Form::Block), None, "{input}");
         }
     }

@@ -98,9 +98,9 @@ fn look(line: &str, rest: Rest) -> Sight {
             None => {}
             Some("") => open = true,
             Some(behind) => match colon(behind, strong, rest) {
-                Some(Some(skipped)) => return Sight::Found(marker, line.len() - behind.len() + skipped),
-                Some(None) => open = true,
-                None => {}
+                Colon::Until(skipped) => return Sight::Found(marker, line.len() - behind.len() + skipped),
+                Colon::Open => open = true,
+                Colon::Absent => {}
             },
         }
     }
@@ -114,23 +114,31 @@ fn after<'a>(word: &'a str, name: &str) -> Option<&'a str> {
     same.then(|| word.get(name.len()..).unwrap_or_default())
 }
 
-/// The bytes up to the end of the colon and of the strong text that it stands in: `**Thought:** x`. `Some(None)` where more must come first.
-fn colon(behind: &str, strong: usize, rest: Rest) -> Option<Option<usize>> {
+/// What stands behind a word.
+enum Colon {
+    /// More must come first.
+    Open,
+    /// No colon.
+    Absent,
+    /// A colon; it and the strong text that it stands in (`**Thought:** x`) end at this byte.
+    Until(usize),
+}
+
+fn colon(behind: &str, strong: usize, rest: Rest) -> Colon {
     let marks = behind.bytes().take_while(|byte| matches!(byte, b'*' | b'_' | b' ')).count();
     if marks > MARKS {
-        return None;
+        return Colon::Absent;
     }
-    let text = &behind[marks..];
-    let Some(mark) = text.chars().next() else { return Some(None) };
+    let Some(mark) = behind[marks..].chars().next() else { return Colon::Open };
     if !matches!(mark, ':' | '：') {
-        return None;
+        return Colon::Absent;
     }
     let end = marks + mark.len_utf8();
     let closed = behind[..marks].bytes().filter(|byte| *byte != b' ').count();
     let wanted = strong.saturating_sub(closed);
     let closing = behind[end..].bytes().take(wanted).take_while(|byte| matches!(byte, b'*' | b'_')).count();
     let all = closing == wanted || end + closing < behind.len() || rest == Rest::Gone;
-    Some(all.then_some(end + closing))
+    if all { Colon::Until(end + closing) } else { Colon::Open }
 }
 
 #[cfg(test)]
@@ -172,9 +180,16 @@ mod tests {
 
     #[test]
     fn other_lines() {
-        for line in
-            ["", "Thought", "Thoughtful: x", "- Action: x", "> Action: x", "    Action: x", "Actions: x", "An Action: x"]
-        {
+        for line in [
+            "",
+            "Thought",
+            "Thoughtful: x",
+            "- Action: x",
+            "> Action: x",
+            "    Action: x",
+            "Actions: x",
+            "An Action: x",
+        ] {
             assert_eq!(found(line), None, "{line}");
         }
         assert_eq!(sight("***", Rest::ToCome), Sight::Open);

@@ -168,7 +168,7 @@ impl ReactReader {
             let held = std::mem::take(held);
             return ControlFlow::Continue(self.fence_line(held, out));
         }
-        let found = if in_code { Sight::Nothing } else { sight(held, rest) };
+        let found = sight(held, rest);
         if matches!(found, Sight::Open) {
             return ControlFlow::Continue(Decided::Not);
         }
@@ -185,13 +185,13 @@ impl ReactReader {
             return ControlFlow::Continue(Decided::Silent);
         }
         match found {
-            Sight::Found(marker, at) if self.counts(marker) => {
+            Sight::Found(marker, at) if !in_code && self.counts(marker) => {
                 self.open_fence(marker);
                 self.marked(marker, &held[at..], &held, out)
             }
             _ => {
                 self.release_fence(out);
-                self.fenced |= in_code && matches!(sight(&held, Rest::Gone), Sight::Found(Marker::Action, _));
+                self.fenced |= in_code && matches!(found, Sight::Found(Marker::Action, _));
                 self.say(&held, out);
                 ControlFlow::Continue(Decided::Text)
             }
@@ -253,10 +253,15 @@ impl ReactReader {
         }
     }
 
-    fn marked(&mut self, marker: Marker, behind: &str, line: &str, out: &mut Vec<ModelEvent>) -> ControlFlow<(), Decided> {
+    fn marked(
+        &mut self,
+        marker: Marker,
+        behind: &str,
+        line: &str,
+        out: &mut Vec<ModelEvent>,
+    ) -> ControlFlow<(), Decided> {
         match marker {
-            Marker::Thought if self.part == Part::Answer => return self.end_answer(out),
-            Marker::Observation if self.part == Part::Answer => return self.end_answer(out),
+            Marker::Thought | Marker::Observation if self.part == Part::Answer => return self.end_answer(out),
             Marker::Observation => {
                 self.done = true;
                 if !self.voice.has_answered() {

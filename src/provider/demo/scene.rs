@@ -20,7 +20,8 @@ pub(super) enum Style {
 impl Style {
     /// What the system prompt teaches; without functions and without a lesson there is only the native way.
     fn of(request: &Request) -> Self {
-        let teaches = |words: &[&str]| request.tools.is_empty() && words.iter().any(|word| request.system.contains(word));
+        let teaches =
+            |words: &[&str]| request.tools.is_empty() && words.iter().any(|word| request.system.contains(word));
         if teaches(&["<use_mcp_tool>", "<attempt_completion>"]) {
             Self::Xml
         } else if teaches(&["Action Input:"]) {

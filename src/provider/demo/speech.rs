@@ -96,7 +96,8 @@ fn json(reply: &Reply) -> String {
     match &reply.act {
         Act::Complete(answer) => json!({ "thought": reply.thought, "answer": answer }).to_string(),
         Act::Call(calls) => {
-            let call = |call: &Call| json!({ "thought": reply.thought, "tool": call.wire_name, "arguments": call.arguments });
+            let call =
+                |call: &Call| json!({ "thought": reply.thought, "tool": call.wire_name, "arguments": call.arguments });
             calls.iter().take(1).map(|one| call(one).to_string()).collect()
         }
     }
