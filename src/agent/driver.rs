@@ -223,8 +223,8 @@ impl Driver {
             }
             Op::Session(SessionOp::New) => self.new_session(),
             Op::Session(SessionOp::Prompt) => {
-                let briefs = self.servers.briefs();
-                let parts = self.speaking.parts(self.machine.conversation(), &self.offers.toolbox, &briefs);
+                let (past, briefs) = (self.machine.conversation(), self.servers.briefs());
+                let parts = self.speaking.parts(past, &self.offers.toolbox, &briefs);
                 self.outlet.push(SessionEvent::Prompt { parts }.into());
             }
             Op::Session(SessionOp::Draft { text }) => self.session.keep_draft(&text),
@@ -233,6 +233,7 @@ impl Driver {
                 self.outlet.push(SessionEvent::Held.into());
             }
             Op::Clock(ClockOp::Go) => self.timers.go(),
+            Op::Playback(_) => {}
             Op::Shutdown => self.shut_down(),
             Op::Submit { .. } if self.speaking.model().is_none() => {
                 self.outlet.push(Notice::error(Phrase::new("agent.no_model")).into());
@@ -273,7 +274,8 @@ impl Driver {
         if again == Again::Yes {
             return self.send_request(stream);
         }
-        if events.iter().any(|event| matches!(event, ModelEvent::Failed { .. })) {
+        if events.iter().any(ModelEvent::is_end) {
+            self.notify(self.speaking.notices());
             self.requests.close();
         }
         for event in events {

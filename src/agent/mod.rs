@@ -11,6 +11,7 @@ pub mod ladder;
 pub mod machine;
 mod offers;
 mod outlet;
+mod plain;
 mod requests;
 mod runner;
 mod servers;
@@ -19,6 +20,8 @@ pub mod speaking;
 mod stream;
 mod surroundings;
 mod timers;
+
+pub use plain::Fixed;
 
 use crate::contract::{Event, Op};
 use crate::dialect;

@@ -79,6 +79,11 @@ impl Speaking {
         Ok(())
     }
 
+    /// What its endpoint has to say to the user.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.model.as_ref().map(|model| model.notices()).unwrap_or_default()
+    }
+
     /// What its provider accepts as a tool's name.
     pub fn name_rule(&self) -> NameRule {
         self.model.as_ref().map_or_else(NameRule::default, |model| model.abilities().names)

@@ -100,6 +100,15 @@ pub enum SessionEvent {
         /// The parts, in the order in which they are sent.
         parts: Vec<PromptPart>,
     },
+    /// A recording is played, and has come this far.
+    Playback {
+        /// Events told.
+        at: usize,
+        /// All of them.
+        of: usize,
+        /// How many times as fast as it was; `None` while it waits for a key.
+        speed: Option<f64>,
+    },
     /// The agent has ended; nothing follows.
     Closed,
 }
@@ -257,7 +266,7 @@ pub enum ToolEvent {
         /// The new piece.
         text: String,
     },
-    /// It is suspended until the user answers its server.
+    /// It is suspended until the user answers: its server, or the question that it is.
     Suspended {
         /// Which.
         call: CallId,

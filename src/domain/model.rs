@@ -400,6 +400,13 @@ pub enum ModelEvent {
     },
 }
 
+impl ModelEvent {
+    /// Whether nothing follows it.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Finished { .. } | Self::Failed { .. })
+    }
+}
+
 /// The wire id of a call that its provider gave none.
 pub fn call_wire_id(id: CallId) -> String {
     format!("call_{id}")

@@ -39,18 +39,20 @@ fn calling(dialect: DialectKind, thought: &str, server: Option<&str>, tool: &str
     let wire = server.map_or_else(|| tool.to_owned(), |server| format!("{server}__{tool}"));
     match dialect {
         DialectKind::Native => Chat::new().call(0, "c", &wire, arguments).finish("tool_calls").done(),
-        DialectKind::Xml => match server {
-            Some(server) => text(&format!(
-                "<thinking>{thought}</thinking>\n<use_mcp_tool>\n  <server_name>{server}</server_name>\n  <tool_name>{tool}</tool_name>\n  \
-                 <arguments>{arguments}</arguments>\n</use_mcp_tool>"
-            )),
-            None => {
-                let fields = arguments.as_object().unwrap().iter();
-                let fields: String =
-                    fields.map(|(name, value)| format!("<{name}>{}</{name}>\n", value.as_str().unwrap())).collect();
-                text(&format!("<thinking>{thought}</thinking>\n<{tool}>\n{fields}</{tool}>"))
-            }
-        },
+        DialectKind::Xml => {
+            let call = if let Some(server) = server {
+                format!(
+                    "<use_mcp_tool>\n  <server_name>{server}</server_name>\n  <tool_name>{tool}</tool_name>\n  \
+                     <arguments>{arguments}</arguments>\n</use_mcp_tool>"
+                )
+            } else {
+                let field =
+                    |(name, value): (&String, &Value)| format!("<{name}>{}</{name}>\n", value.as_str().unwrap());
+                let fields: String = arguments.as_object().unwrap().iter().map(field).collect();
+                format!("<{tool}>\n{fields}</{tool}>")
+            };
+            text(&format!("<thinking>{thought}</thinking>\n{call}"))
+        }
         DialectKind::React => {
             text(&format!("Thought: {thought}\nAction: {wire}\nAction Input: {arguments}\nObservation: invented"))
         }
@@ -121,7 +123,7 @@ fn shown(dialect: DialectKind, messages: &Value, [first, second, content, said]:
     match dialect {
         DialectKind::Native => assert_eq!(messages[2]["tool_calls"][0]["function"]["name"], "weather__get_forecast"),
         DialectKind::Xml => {
-            assert!(told(2).starts_with(&format!("<thinking>\n{first}\n</thinking>\n\n<use_mcp_tool>\n")))
+            assert!(told(2).starts_with(&format!("<thinking>\n{first}\n</thinking>\n\n<use_mcp_tool>\n")));
         }
         DialectKind::React => {
             assert_eq!(told(2), format!("Thought: {first}\nAction: weather__get_forecast\nAction Input: {PLACE}"));

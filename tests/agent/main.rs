@@ -5,6 +5,8 @@
 
 #[path = "../support/fixture.rs"]
 mod fixture;
+#[path = "../support/speech.rs"]
+mod speech;
 #[path = "../support/sse_model.rs"]
 mod sse_model;
 
@@ -15,6 +17,7 @@ mod edits;
 mod elicitation;
 mod limits;
 mod offices;
+mod plain;
 mod random;
 mod recorded_native;
 mod recorded_react;
@@ -25,3 +28,4 @@ mod servers;
 mod sessions;
 mod stops;
 mod tour;
+mod wires;

@@ -6,6 +6,7 @@
 #[path = "../support/sse_model.rs"]
 mod sse_model;
 
+mod anthropic;
 mod dialect_all;
 mod dialect_json;
 mod dialect_leak;
@@ -15,8 +16,13 @@ mod dialect_recordings;
 mod dialect_request;
 mod dialect_support;
 mod dialect_xml;
+mod formats;
+mod gemini;
 mod hints;
+mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod request;
+mod samples;
 mod tls;
 mod transport;

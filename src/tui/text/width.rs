@@ -4,7 +4,7 @@
 //! the next. So text is drawn in [`pieces`] whose width every terminal sees alike; joiners and presentation selectors are sent only to a terminal
 //! that says it joins (mode 2027). **Invariant:** the columns of a text are the sum of the columns of its pieces, and no terminal draws a piece wider.
 
-use ratatui::buffer::{Buffer, CellDiffOption, CellWidth};
+use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth};
 use ratatui::style::Style;
 use std::num::NonZeroU16;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,11 @@ static JOINS: AtomicBool = AtomicBool::new(false);
 const ZWJ: char = '\u{200d}';
 /// A cluster with more bytes than this is cut when drawn: a pile of accents is not text.
 const CLUSTER_BYTES: usize = 32;
+/// A cluster with more bytes than this is taken apart.
+const LONGEST_CLUSTER: usize = 64;
+
+/// More columns than any screen has. No text counts for more, so that sums of a few widths, of texts that others made, never overflow.
+pub const WIDEST: u16 = 0x1fff;
 
 /// Says how wide this terminal draws ambiguous characters (● ℃ →).
 pub fn set_ambiguous_wide(wide: bool) {
@@ -40,13 +45,13 @@ pub fn epoch() -> u8 {
     u8::from(ambiguous_wide()) | u8::from(JOINS.load(Ordering::Relaxed)) << 1
 }
 
-/// Columns that a text takes.
+/// Columns that a text takes; [`WIDEST`] at most.
 pub fn of(text: &str) -> u16 {
     if text.is_ascii() {
-        return text.len().min(usize::from(u16::MAX)) as u16;
+        return text.len().min(usize::from(WIDEST)) as u16;
     }
     let columns: usize = pieces(text).map(|(_, columns)| usize::from(columns)).sum();
-    columns.min(usize::from(u16::MAX)) as u16
+    columns.min(usize::from(WIDEST)) as u16
 }
 
 /// Columns of one grapheme cluster.
@@ -80,7 +85,10 @@ impl<'a> Iterator for Pieces<'a> {
         {
             return Some((self.take(first.len_utf8()), columns));
         }
-        let cluster = self.rest.graphemes(true).next()?;
+        // No cluster that means anything is longer, and looking at all of an endless one for each of its pieces would take for ever.
+        let most = self.rest.len().min(LONGEST_CLUSTER);
+        let end = (0..=most).rev().find(|at| self.rest.is_char_boundary(*at)).unwrap_or(most);
+        let cluster = self.rest[..end].graphemes(true).next()?;
         if self.joins {
             let columns = if self.wide { cluster.width_cjk() } else { cluster.width() };
             return Some((self.take(cluster.len()), columns.min(2) as u16));
@@ -132,7 +140,8 @@ fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Puts a piece into the buffer. The cells that it covers beyond its first are blanked, so that nothing shines through.
+/// Puts a piece into the buffer. The cells that it covers beyond its first are blanked, so that nothing shines through: what lay there gives its
+/// background, never its colour or emphasis.
 pub fn put(buffer: &mut Buffer, x: u16, y: u16, piece: &str, columns: u16, style: Style) {
     if let Some(cell) = buffer.cell_mut((x, y)) {
         cell.set_diff_option(CellDiffOption::None);
@@ -147,13 +156,18 @@ pub fn put(buffer: &mut Buffer, x: u16, y: u16, piece: &str, columns: u16, style
                 cell.set_diff_option(CellDiffOption::ForcedWidth(columns));
             }
         }
-        cell.set_style(style);
+        paint(cell, style);
     }
     for covered in 1..columns {
         if let Some(cell) = buffer.cell_mut((x + covered, y)) {
-            cell.set_symbol(" ").set_diff_option(CellDiffOption::None).set_style(style);
+            paint(cell.set_symbol(" ").set_diff_option(CellDiffOption::None), style);
         }
     }
+}
+
+fn paint(cell: &mut Cell, style: Style) {
+    let bare = Style { bg: None, ..Style::reset() };
+    cell.set_style(bare.patch(style));
 }
 
 /// What is sent for a piece: without what only a joining terminal understands, and not endless.
@@ -175,6 +189,20 @@ fn sent(piece: &str) -> std::borrow::Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_lies_below_gives_its_background_and_nothing_else() {
+        use ratatui::style::{Color, Modifier};
+        let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 4, 1));
+        let below = Style::new().fg(Color::DarkGray).bg(Color::Blue).add_modifier(Modifier::UNDERLINED);
+        buffer.set_string(0, 0, "____", below);
+        put(&mut buffer, 0, 0, "纽", 2, Style::new());
+        for x in 0..2 {
+            let style = buffer[(x, 0)].style();
+            assert_eq!((style.fg, style.bg), (Some(Color::Reset), Some(Color::Blue)));
+            assert!(style.add_modifier.is_empty());
+        }
+    }
     use proptest::prelude::*;
 
     fn cut(text: &str) -> Vec<(&str, u16)> {
@@ -191,6 +219,15 @@ mod tests {
         assert_eq!(cut("🇩🇪🇫🇷"), [("🇩🇪", 2), ("🇫🇷", 2)]);
         assert_eq!(cut("か\u{3099}"), [("か\u{3099}", 2)]);
         assert_eq!(sent("❤\u{fe0f}"), "❤");
+    }
+
+    #[test]
+    fn endless_clusters_are_cut_in_linear_time() {
+        for (text, columns) in [("e".to_owned() + &"\u{301}".repeat(50_000), 1), ("👩\u{200d}".repeat(20_000), 40_000)]
+        {
+            assert_eq!(pieces(&text).map(|(_, columns)| u32::from(columns)).sum::<u32>(), columns);
+            assert!(pieces(&text).all(|(piece, _)| piece.len() <= LONGEST_CLUSTER));
+        }
     }
 
     proptest! {
