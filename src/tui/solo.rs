@@ -214,7 +214,7 @@ impl Sheet<'_> {
         match self {
             Self::Form { title, view, .. } => {
                 let title = Line::of(title, Role::TitleFocused);
-                let hints = Line::of(&view.hints(look), Role::Dim);
+                let hints = view.hint_line(look);
                 let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
                 view.draw(inside, buffer, look)
             }
