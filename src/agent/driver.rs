@@ -217,14 +217,13 @@ impl Driver {
                 self.outlet.push(SessionEvent::Model { model: self.speaking.info() }.into());
             }
             Op::Revoke { tool } => {
-                let notice = self.policy.revoke(&tool).err();
-                self.notify(notice);
+                self.notify(self.policy.revoke(&tool).err());
                 self.offers.grants_changed();
             }
             Op::Session(SessionOp::New) => self.new_session(),
             Op::Session(SessionOp::Prompt) => {
-                let (past, briefs) = (self.machine.conversation(), self.servers.briefs());
-                let parts = self.speaking.parts(past, &self.offers.toolbox, &briefs);
+                let (past, tools) = (self.machine.conversation(), &self.offers.toolbox);
+                let parts = self.speaking.parts(past, tools, &self.servers.briefs());
                 self.outlet.push(SessionEvent::Prompt { parts }.into());
             }
             Op::Session(SessionOp::Draft { text }) => self.session.keep_draft(&text),
@@ -262,11 +261,11 @@ impl Driver {
     }
 
     fn batch(&mut self, batch: Batch) {
-        let stream = batch.stream;
+        let Batch { stream, events } = batch;
         if !self.requests.is_open(stream) {
             return;
         }
-        let Heard { events, again, changed, notices } = self.speaking.hear(batch.events);
+        let Heard { events, again, changed, notices } = self.speaking.hear(events);
         self.notify(notices);
         if changed {
             self.outlet.push(SessionEvent::Model { model: self.speaking.info() }.into());
