@@ -24,6 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Runs a task; the exit status.
 pub fn run(run: Run, env: Env, strings: &Strings) -> ExitCode {
+    if run.options.session == Some(None) {
+        return super::sessions::choose(&run.options, &env, strings);
+    }
     let made = task(&run.task, strings).and_then(|task| {
         let stand_in = StandIn::new(run.approve.into(), run.elicit.into(), answers(run.answers.as_ref())?);
         let front = Front::Alone { max_steps: run.max_steps, allow: &run.allow };

@@ -165,7 +165,7 @@ pub enum Mcp {
         #[arg(value_name = "SOURCE")]
         source: Program,
         /// Its file, if it is not the usual one.
-        #[arg(value_name = "FILE")]
+        #[arg(id = "import_file", value_name = "FILE")]
         file: Option<PathBuf>,
         /// Whose file they go into.
         #[arg(long, default_value = "user")]

@@ -387,7 +387,8 @@ mod tests {
     fn unknown_names_get_a_guess() {
         let catalog = Catalog::built_in();
         let refused = |name: &str| catalog.open(name, &OpenOptions::default()).err().unwrap();
-        assert_eq!(refused("opneai:gpt").to_string(), "no provider is called \"opneai\"; did you mean openai?");
+        let said = "no provider is called \"opneai\"; did you mean openai or openai-responses?";
+        assert_eq!(refused("opneai:gpt").to_string(), said);
         assert_eq!(&*refused("opneai:gpt").phrase().key, "model.unknown_provider_near");
         assert_eq!(&*refused("qqq:x").phrase().key, "model.unknown_provider");
         assert_eq!(refused("ollama"), OpenError::NoModel { provider: "ollama".into() });

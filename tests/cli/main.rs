@@ -11,3 +11,7 @@ mod import;
 mod rig;
 mod servers;
 mod stage;
+
+// `support/speech.rs` stands beside it everywhere.
+#[allow(unused_imports)]
+use rig::sse_model;

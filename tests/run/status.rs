@@ -80,6 +80,7 @@ fn a_session_is_gone_on_with() {
     place.launch(&task(&url, &["--continue"], "the second")).run().with(0);
     assert!(model.request(1).body.to_string().contains("the first task"));
     let id = place.journals()[0][0]["id"].as_str().unwrap().to_owned();
+    place.launch(&[&task(&url, &[], "")[..], &["the task", "-r"]].concat()).run().with(2).says(&id);
     place.launch(&task(&url, &["--resume", &id[id.len() - 4..]], "the third")).run().with(0);
     let body = model.request(2).body.to_string();
     assert!(body.contains("the first task") && body.contains("the second") && body.contains("the third"));
