@@ -34,7 +34,105 @@
 //! | [`tui`] | the full-screen program. **Boundary:** knows nothing of the agent but the contract |
 //! | [`demo_server`] | the embedded MCP server |
 //! | [`guard`] | the process that ends our children if we die |
-//! | [`redact`], [`disk`], [`strings`], [`telemetry`], [`desktop`] | secrets to marks · private files · texts · the log file · editor and browser |
+//! | [`web`] | HTTP clients for models and servers: proxies, certificates, built when first needed |
+//! | [`headless`] | `mcpane run`: the same agent without a terminal; recordings and their playback. **Boundary:** knows nothing of the agent but the contract |
+//! | [`redact`], [`sanitize`], [`disk`], [`strings`], [`telemetry`], [`desktop`] | secrets to marks · text made safe to show · private files · texts · the log file · editor and browser |
+//!
+//! # As a library
+//!
+//! [`agent::spawn`] starts an agent; [`contract::Op`]s go in, [`contract::Event`]s come out. Whoever reads them stands where the screen stands: what would
+//! ask comes as a prompt and waits for an answer. [`agent::Kit::plain`] has defaults for everything; its fields are open.
+//!
+//! ```
+//! use futures::FutureExt;
+//! use futures::future::BoxFuture;
+//! use mcpane::agent::{self, Kit};
+//! use mcpane::contract::event::TextKind;
+//! use mcpane::contract::{Event, ItemEvent, Op, PromptEvent, SessionEvent, TurnEvent};
+//! use mcpane::domain::policy::{Facts, Preview};
+//! use mcpane::domain::prompt::{Answer, Choose, PromptKind, Scope};
+//! use mcpane::domain::tool::{Annotations, Risk};
+//! use mcpane::domain::{ToolId, ToolOutcome, ToolSpec, UserInput};
+//! use mcpane::provider::demo::Demo;
+//! use mcpane::schema::definition_hash;
+//! use mcpane::tools::{Inspection, Invocation, Tool};
+//! use serde_json::{Value, json};
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! /// A tool of one's own.
+//! struct Dice(Arc<ToolSpec>);
+//!
+//! impl Dice {
+//!     fn new() -> Self {
+//!         let (name, description, annotations) = ("roll_dice", "Rolls a die.", Annotations::default());
+//!         let schema = json!({ "type": "object", "properties": { "sides": { "type": "integer", "minimum": 2 } } });
+//!         let hash = definition_hash(name, description, &schema, None, &annotations);
+//!         Self(Arc::new(ToolSpec {
+//!             id: ToolId::builtin(name),
+//!             title: None,
+//!             description: description.to_owned(),
+//!             input_schema: Arc::new(schema),
+//!             output_schema: None,
+//!             annotations,
+//!             // What kind of thing it does decides whether it asks.
+//!             risk: Risk::External,
+//!             hash,
+//!         }))
+//!     }
+//! }
+//!
+//! impl Tool for Dice {
+//!     fn spec(&self) -> &Arc<ToolSpec> {
+//!         &self.0
+//!     }
+//!     fn inspect<'a>(&'a self, _arguments: &'a Value) -> BoxFuture<'a, Inspection> {
+//!         async { Inspection { facts: Facts::default(), preview: Preview::Arguments, warnings: Vec::new() } }.boxed()
+//!     }
+//!     fn run(&self, call: Invocation) -> BoxFuture<'static, ToolOutcome> {
+//!         async move { ToolOutcome::text(format!("4 of {}", call.arguments["sides"].as_u64().unwrap_or(6))) }.boxed()
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let (cwd, state) = (folder.path().join("work"), folder.path().join("state"));
+//! # std::fs::create_dir(&cwd)?;
+//! tokio::runtime::Runtime::new()?.block_on(async {
+//!     // A real one: Catalog::built_in().open("ollama:qwen3", &OpenOptions::default())
+//!     let model = Arc::new(Demo::with_pace(Duration::ZERO));
+//!     let mut kit = Kit::plain(&cwd, &state, model);
+//!     kit.setting.tools.push(Arc::new(Dice::new()));
+//!     let mut agent = agent::spawn(kit)?;
+//!     agent.ops.send(Op::Submit { input: UserInput::text("hello, who are you?") }).await?;
+//!
+//!     let (mut answer, mut writing) = (String::new(), None);
+//!     while let Some(event) = agent.events.recv().await {
+//!         match event {
+//!             Event::Item(ItemEvent::Started { item, kind: TextKind::Answer, .. }) => writing = Some(item),
+//!             Event::Item(ItemEvent::Delta { item, text }) if writing == Some(item) => answer.push_str(&text),
+//!             Event::Prompt(PromptEvent::Opened { prompt }) => {
+//!                 let answer = match prompt.kind {
+//!                     PromptKind::Approval(approval) if approval.spec.id == ToolId::builtin("roll_dice") => {
+//!                         Answer::Approve { scope: Scope::Once, version: Some(approval.version) }
+//!                     }
+//!                     PromptKind::Approval(_) => Answer::Reject { reason: Some("only dice may be rolled".into()) },
+//!                     PromptKind::Decision(_) => Answer::Choose(Choose::Stop),
+//!                     _ => Answer::Cancel,
+//!                 };
+//!                 agent.ops.send(Op::Answer { prompt: prompt.id, answer }).await?;
+//!             }
+//!             Event::Turn(TurnEvent::Ended { .. }) => agent.ops.send(Op::Shutdown).await?,
+//!             Event::Session(SessionEvent::Closed) => break,
+//!             _ => {}
+//!         }
+//!     }
+//!     agent.task.await?;
+//!     assert!(answer.contains("scripted model"));
+//!     Ok(())
+//! })
+//! # }
+//! ```
 //!
 //! # Where the plan was changed, and why
 //!
@@ -44,6 +142,8 @@
 //! - *An edit of a waiting call is an `Op::Amend`*, checked anew before it can be approved: nobody approves what was not shown.
 //! - *A tool may say `Stale`*: what it was inspected against changed, so it did nothing and is looked at again. Two edits of one file in one reply work.
 //! - *Progress is taken out of the stream before rmcp*, which hands each notification to a task of its own and loses the order.
+//! - *MCP over HTTP is our own transport* ([`mcp`]): rmcp's reads answers into types first, so that malformed ones vanish and their calls hang, retries
+//!   without end, and cannot tell whether a call may have run. rmcp's service runs on ours as it does over a pipe.
 //! - *The terminal's bytes are read by our own parser* ([`tui::input`]): answers to queries must not be typed into the composer, and a lone `Esc` is held.
 //! - `demo_server` and `guard` start before anything else is made: one must outlive us, the other is started by us.
 
@@ -56,14 +156,18 @@ pub mod demo_server;
 pub mod desktop;
 pub mod dialect;
 pub mod disk;
+pub mod doctor;
 pub mod domain;
 pub mod guard;
+pub mod headless;
 pub mod mcp;
 pub mod policy;
 pub mod provider;
 pub mod redact;
+pub mod sanitize;
 pub mod schema;
 pub mod strings;
 pub mod telemetry;
 pub mod tools;
 pub mod tui;
+pub mod web;

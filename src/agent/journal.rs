@@ -5,6 +5,10 @@
 //! **Invariant:** what could not be written (a full disk) leaves no trace in the file and goes before the next entries: the file is always the
 //! beginning of what happened.
 
+mod shelf;
+
+pub use shelf::{Kept, Outline, list, look, remove};
+
 use crate::agent::machine::Entry;
 use crate::disk;
 use crate::domain::conversation::TurnEnd;

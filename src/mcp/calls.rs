@@ -7,6 +7,7 @@
 //! **Invariant:** the idle clock stands still while the user is asked, starts anew with progress, and is not charged for time in which the whole
 //! program did not run (Ctrl-Z).
 
+use super::lost::{Effect, Lost};
 use super::session::{self, Session};
 use super::{Run, convert};
 use crate::domain::tool::Progress;
@@ -78,6 +79,8 @@ pub(super) struct Calls {
 pub(super) struct Open {
     /// Which.
     pub(super) call: CallId,
+    /// Its request.
+    id: RequestId,
     /// Set when it has its outcome.
     pub(super) over: CancellationToken,
     news: mpsc::UnboundedSender<News>,
@@ -98,6 +101,11 @@ impl Calls {
         }
     }
 
+    /// The call in flight whose request this is.
+    pub(super) fn of(&self, id: &RequestId) -> Option<Open> {
+        self.lock().values().find(|open| open.id == *id).cloned()
+    }
+
     /// The call in flight, if there is exactly one.
     pub(super) fn only(&self) -> Option<Open> {
         let open = self.lock();
@@ -108,10 +116,15 @@ impl Calls {
         }
     }
 
-    fn register(self: &Arc<Self>, token: ProgressToken, call: CallId) -> (Entry, mpsc::UnboundedReceiver<News>) {
+    fn register(
+        self: &Arc<Self>,
+        token: ProgressToken,
+        id: RequestId,
+        call: CallId,
+    ) -> (Entry, mpsc::UnboundedReceiver<News>) {
         let (news, queue) = mpsc::unbounded_channel();
         let over = CancellationToken::new();
-        self.lock().insert(token.clone(), Open { call, over: over.clone(), news });
+        self.lock().insert(token.clone(), Open { call, id, over: over.clone(), news });
         (Entry { calls: Arc::clone(self), token, over }, queue)
     }
 
@@ -197,7 +210,7 @@ async fn execute(
     let Ok(mut handle) = sent else {
         return (ToolOutcome::failed(session.end().await.text()), None);
     };
-    let (_entry, mut news) = session.calls.register(handle.progress_token.clone(), run.call);
+    let (_entry, mut news) = session.calls.register(handle.progress_token.clone(), handle.id.clone(), run.call);
     (run.signals)(ToolSignal::Started);
     let mut clock = Clock::new(began, limits);
     loop {
@@ -215,7 +228,10 @@ async fn execute(
                 }
                 let outcome = match answer {
                     Ok(Ok(result)) => done(session::raw(result), began.elapsed()),
-                    Ok(Err(ServiceError::McpError(error))) => refused(&error),
+                    Ok(Err(ServiceError::McpError(error))) => match session.link.take_lost(&handle.id) {
+                        Some(lost) => missing(&lost),
+                        None => refused(&error),
+                    },
                     // Not a byte of it reached the server, or the server is gone.
                     Ok(Err(ServiceError::TransportSend(_))) => ToolOutcome::failed(session.end().await.text()),
                     _ => broken(session.end().await.text()),
@@ -247,6 +263,11 @@ fn refused(error: &ErrorData) -> ToolOutcome {
         ErrorCode::PARSE_ERROR | ErrorCode::INVALID_REQUEST | ErrorCode::METHOD_NOT_FOUND | ErrorCode::INVALID_PARAMS
     );
     ToolOutcome::Failed { message: session::error_text(error), may_have_run: understood }
+}
+
+/// The carrier could not carry it.
+fn missing(lost: &Lost) -> ToolOutcome {
+    ToolOutcome::Failed { message: lost.trouble.text(), may_have_run: lost.effect == Effect::Possible }
 }
 
 fn broken(message: String) -> ToolOutcome {

@@ -5,9 +5,11 @@
 //!
 //! **Invariant:** at most one start at a time; whoever needs the server meanwhile waits for that one.
 //! **Invariant:** a new process is started only when the one before is gone.
+//! **Invariant:** a lost connection is made again a bounded number of times; a process that ended is started again only when it is needed.
 //! **Invariant:** messages of an earlier run (its end, its list) change nothing in a later one.
 
 use super::World;
+use super::backoff::Tries;
 use super::calls::{self, CallRequest, Source};
 use super::convert;
 use super::entry;
@@ -17,15 +19,23 @@ use super::reason::Trouble;
 use super::session::{Listing, RequestError, Session};
 use super::shelf::Shelf;
 use super::start::{self, Failed, Live, Plan};
+use super::transport::Fault;
+use super::watch;
 use crate::domain::server::{ServerAction, ServerEntry, ServerSignal, ServerState, ServerStatus};
-use crate::domain::{Phrase, ServerName, ToolOutcome, ToolSignal};
+use crate::domain::{Phrase, ToolOutcome, ToolSignal};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Most calls of one server at once, waiting ones included.
 const CALLS: usize = 256;
+/// How often a lost connection is made again in a row.
+const AGAIN: u32 = 6;
+/// A connection that lived this long was a good one.
+const LIVED: Duration = Duration::from_secs(30);
 /// Longest instructions of a server, bytes.
 const INSTRUCTIONS: usize = 64 * 1024;
 
@@ -49,8 +59,12 @@ pub(super) enum Msg {
     Listed(u64, Result<Listing, RequestError>),
     /// This run's list is another one.
     ToolsChanged(u64),
+    /// This run's connection is being made again, for this reason; or it is there again.
+    Wavers(u64, Option<Trouble>),
     /// This run is over.
     Ended(u64, Trouble),
+    /// The pause after this run is over.
+    Again(u64),
     /// A call has its outcome.
     CallDone,
     /// The count of noise is another one.
@@ -77,6 +91,10 @@ pub(super) struct Connection {
     /// Number of the current start; those of earlier ones are history.
     run: u64,
     waiting: Vec<Waiting>,
+    /// How often a lost connection may still be made again.
+    again: Tries,
+    /// Since when the last one was there.
+    since: Instant,
     shelf: Shelf,
     /// Processes of earlier runs that are being ended.
     ending: Vec<JoinHandle<()>>,
@@ -95,13 +113,15 @@ impl Connection {
             phase: Phase::Down,
             run: 0,
             waiting: Vec::new(),
+            again: Tries::new(AGAIN),
+            since: Instant::now(),
             ending: Vec::new(),
         }
     }
 
     /// Lives until it is told to close.
     pub(super) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Msg>) {
-        let publisher = tokio::spawn(publish(
+        let publisher = tokio::spawn(watch::log(
             Arc::clone(&self.world),
             Arc::clone(&self.log),
             self.me.clone(),
@@ -125,14 +145,22 @@ impl Connection {
             Msg::Call(request) => self.call(*request),
             Msg::Read(request) => self.read(*request),
             Msg::Started(run, Ok(live)) if run != self.run => self.discard(live),
-            Msg::Initializing(run) | Msg::Started(run, _) | Msg::Listed(run, _) | Msg::ToolsChanged(run)
+            Msg::Initializing(run)
+            | Msg::Started(run, _)
+            | Msg::Listed(run, _)
+            | Msg::ToolsChanged(run)
+            | Msg::Wavers(run, _)
+            | Msg::Again(run)
                 if run != self.run => {}
             Msg::Initializing(_) => self.set(ServerState::Initializing, None),
             Msg::Started(_, Ok(live)) => self.up(live),
             Msg::Started(_, Err(failed)) => self.failed(failed),
             Msg::Listed(_, listed) => self.listed(listed),
             Msg::ToolsChanged(_) => self.list_tools(),
+            Msg::Wavers(_, Some(trouble)) => self.set(ServerState::Reconnecting, Some(trouble)),
+            Msg::Wavers(_, None) => self.set(ServerState::Ready, None),
             Msg::Ended(run, trouble) => self.ended(run, trouble),
+            Msg::Again(_) => self.begin(),
             Msg::CallDone => {
                 self.status.calls = self.status.calls.saturating_sub(1);
                 self.announce();
@@ -234,7 +262,7 @@ impl Connection {
             abort: abort.clone(),
         };
         let before = std::mem::take(&mut self.ending);
-        let task = tokio::spawn(bring_up(plan, before, run, self.me.clone()));
+        let task = tokio::spawn(start::bring_up(plan, before, run, self.me.clone()));
         self.phase = Phase::Starting { abort, task };
         self.status.start_millis = None;
         self.status.noise = 0;
@@ -242,7 +270,9 @@ impl Connection {
     }
 
     fn up(&mut self, live: Live) {
-        self.status.pid = Some(live.process.pid);
+        self.status.pid = live.carrier.pid();
+        live.carrier.spoken().clone_into(&mut self.status.transport);
+        self.since = Instant::now();
         self.status.start_millis = Some(u64::try_from(live.took.as_millis()).unwrap_or(u64::MAX));
         if let Some(info) = live.session.info() {
             self.status.protocol = Some(info.protocol_version.to_string());
@@ -250,11 +280,7 @@ impl Connection {
             self.status.resources = info.capabilities.resources.is_some();
             self.status.identity = info.server_info.as_ref().and_then(|us| entry::identity(&us.name, &us.version));
         }
-        let (session, me, run) = (Arc::clone(&live.session), self.me.clone(), self.run);
-        tokio::spawn(async move {
-            let trouble = session.end().await;
-            let _ = me.send(Msg::Ended(run, trouble));
-        });
+        tokio::spawn(watch::session(Arc::clone(&live.session), self.run, self.me.clone()));
         for waiting in self.waiting.drain(..) {
             let _ = waiting.send(Ok(Arc::clone(&live.session)));
         }
@@ -269,7 +295,10 @@ impl Connection {
             self.ending.push(task);
         }
         self.refuse_waiting(&failed.trouble);
-        self.set(failed.state, Some(failed.trouble));
+        // Only what has been there is waited for.
+        if !(failed.passes && self.again.begun() && self.come_back(&failed.trouble)) {
+            self.set(failed.state, Some(failed.trouble));
+        }
     }
 
     /// The server went away by itself.
@@ -278,10 +307,30 @@ impl Connection {
             return;
         }
         let Phase::Up(live) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
-        let broke = live.session.link.fault().is_some();
+        let fault = live.session.link.fault().cloned();
         self.discard(live);
         self.status.pid = None;
-        self.set(if broke { ServerState::Error } else { ServerState::Disconnected }, Some(trouble));
+        if self.since.elapsed() > LIVED {
+            self.again.reset();
+        }
+        if !(matches!(fault, Some(Fault::Lost(_))) && self.come_back(&trouble)) {
+            self.set(fault.map_or(ServerState::Disconnected, |fault| fault.state()), Some(trouble));
+        }
+    }
+
+    /// Makes the connection again after a pause; `false` if that was done often enough.
+    fn come_back(&mut self, trouble: &Trouble) -> bool {
+        let Some(pause) = self.again.next(None) else {
+            self.again.reset();
+            return false;
+        };
+        let (me, run) = (self.me.clone(), self.run);
+        tokio::spawn(async move {
+            tokio::time::sleep(pause).await;
+            let _ = me.send(Msg::Again(run));
+        });
+        self.set(ServerState::Reconnecting, Some(trouble.clone()));
+        true
     }
 
     /// Ends the current run, whatever it has come to, and calls off its calls. Who waits for the next one goes on waiting.
@@ -298,12 +347,9 @@ impl Connection {
         }
     }
 
-    /// Ends a session and its process.
+    /// Ends a session and what carries it.
     fn discard(&mut self, live: Live) {
-        self.ending.push(tokio::spawn(async move {
-            live.session.close().await;
-            live.process.end().await;
-        }));
+        self.ending.push(tokio::spawn(live.end()));
     }
 
     fn refuse_waiting(&mut self, trouble: &Trouble) {
@@ -327,8 +373,7 @@ impl Connection {
         // A start that was too late to be aborted.
         while let Ok(message) = inbox.try_recv() {
             if let Msg::Started(_, Ok(live)) = message {
-                live.session.close().await;
-                live.process.end().await;
+                live.end().await;
             }
         }
     }
@@ -455,40 +500,4 @@ impl Connection {
     fn announce(&self) {
         self.world.emit(ServerSignal::Status(Box::new(self.status.clone())));
     }
-}
-
-/// Waits for the processes before to be gone, starts the server, says how it went, and ends what a failed start leaves.
-async fn bring_up(plan: Plan, before: Vec<JoinHandle<()>>, run: u64, me: mpsc::UnboundedSender<Msg>) {
-    for task in before {
-        let _ = task.await;
-    }
-    let abort = plan.abort.clone();
-    if abort.is_cancelled() {
-        return;
-    }
-    plan.log.begin();
-    let started = start::start(plan, || drop(me.send(Msg::Initializing(run)))).await;
-    match started {
-        Ok(live) => drop(me.send(Msg::Started(run, Ok(live)))),
-        Err(mut failed) => {
-            let process = failed.process.take();
-            let _ = me.send(Msg::Started(run, Err(failed)));
-            if let Some(process) = process {
-                process.end().await;
-            }
-        }
-    }
-}
-
-/// Announces what the server writes beside the protocol.
-async fn publish(world: Arc<World>, log: Arc<Log>, me: mpsc::UnboundedSender<Msg>, server: ServerName) {
-    let mut told = 0;
-    log.publish(|lines| {
-        world.emit(ServerSignal::Stderr { server: server.clone(), lines });
-        let noise = log.noise_count();
-        if std::mem::replace(&mut told, noise) != noise {
-            let _ = me.send(Msg::Noise);
-        }
-    })
-    .await;
 }

@@ -43,11 +43,11 @@ pub(super) fn status(entry: &ServerEntry, redactor: &Redactor) -> ServerStatus {
         }
         Ok(Transport::Http { url, headers }) => {
             register(headers, redactor);
-            ("http", url.clone())
+            ("http", address(url, redactor))
         }
         Ok(Transport::Sse { url, headers }) => {
             register(headers, redactor);
-            ("sse", url.clone())
+            ("sse", address(url, redactor))
         }
         Err(_) => ("", String::new()),
     };
@@ -76,7 +76,34 @@ pub(super) fn status(entry: &ServerEntry, redactor: &Redactor) -> ServerStatus {
 fn register(pairs: &[(String, String)], redactor: &Redactor) {
     for (_, value) in pairs.iter().filter(|(name, _)| redact::is_secret_name(name)) {
         redactor.register(value);
+        // `Bearer x`: the token alone turns up elsewhere.
+        if let Some((_, token)) = value.trim().split_once(' ') {
+            redactor.register(token);
+        }
     }
+}
+
+/// A URL with its password and the parameters that are named like secrets masked. They are registered.
+fn address(url: &str, redactor: &Redactor) -> String {
+    let Ok(mut shown) = url::Url::parse(url) else { return url.to_owned() };
+    if let Some(password) = shown.password() {
+        redactor.register(password);
+        let _ = shown.set_password(None);
+        let _ = shown.set_username("");
+    }
+    let secrets: Vec<String> = shown
+        .query_pairs()
+        .filter(|(name, value)| redact::is_secret_name(name) && !value.is_empty())
+        .map(|(_, value)| value.into_owned())
+        .collect();
+    if !secrets.is_empty() {
+        for secret in &secrets {
+            redactor.register(secret);
+        }
+        shown.set_query(Some(redact::MASK));
+        return shown.as_str().replace("%E2%80%A2%E2%80%A2%E2%80%A2", redact::MASK);
+    }
+    shown.into()
 }
 
 /// A command line with the values of options that are named like secrets masked: `--token X`, `--token=X`, `TOKEN=X`. They are registered.
@@ -119,6 +146,16 @@ pub(super) fn seconds(limit: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_shows_no_secret() {
+        let redactor = Redactor::default();
+        let shown = |url| address(url, &redactor);
+        assert_eq!(shown("https://x.example/mcp?a=1"), "https://x.example/mcp?a=1");
+        assert_eq!(shown("https://u:pa55word@x.example/mcp"), "https://x.example/mcp");
+        assert_eq!(shown("https://x.example/mcp?api_key=abcdefgh"), "https://x.example/mcp?•••");
+        assert_eq!(redactor.mask_text("abcdefgh pa55word"), "••• •••");
+    }
 
     #[test]
     fn a_command_line_shows_no_secret() {

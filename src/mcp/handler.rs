@@ -8,6 +8,7 @@ use super::World;
 use super::asks::AskAnswer;
 use super::calls::{Calls, News};
 use super::convert;
+use super::remote::Origin;
 use super::transport::Link;
 use crate::domain::ServerName;
 use crate::domain::server::{ServerAsk, ServerSignal};
@@ -87,7 +88,11 @@ impl Handler {
         let _slot = Slot::take(&self.asking)
             .ok_or_else(|| ErrorData::internal_error("too many questions are waiting for the user", None))?;
         let (ask, answer) = self.world.asks.open();
-        let call = self.calls.only();
+        // A question that came with the answer of a call is that call's.
+        let call = match context.extensions.get::<Origin>() {
+            Some(Origin(request)) => self.calls.of(request),
+            None => self.calls.only(),
+        };
         self.world.emit(ServerSignal::Asks {
             ask,
             server: self.server.clone(),

@@ -1,4 +1,5 @@
-//! What a server writes beside the protocol: its standard error, and lines on standard output that are none of the protocol's.
+//! What a server writes beside the protocol: its standard error, and lines that are none of the protocol's where
+//! only those should stand.
 //!
 //! Owns: the last lines, for reasons; the lines that are to be announced; the count of noise. Bounded: [`KEEP`] lines of at most [`LINE`] bytes.
 //! Announcing is batched: at most one signal every [`PAUSE`], and nothing is armed while nothing is written.
@@ -72,12 +73,12 @@ impl Log {
         self.wake.notify_one();
     }
 
-    /// A line of standard output that is not of the protocol.
-    pub(super) fn noise(&self, line: &[u8]) {
+    /// A line that came where only messages of the protocol should; `at` names the place.
+    pub(super) fn noise(&self, at: &str, line: &[u8]) {
         let line = self.text(line);
         let mut state = self.lock();
         state.noise += 1;
-        push(&mut state.fresh, format!("[stdout] {line}"));
+        push(&mut state.fresh, format!("[{at}] {line}"));
         state.last_noise = Some(line);
         drop(state);
         self.wake.notify_one();
@@ -148,14 +149,14 @@ mod tests {
         redactor.register("hunter2hunter2");
         let log = Log::new(redactor);
         log.error(b"bad token hunter2hunter2!");
-        log.noise(b"hunter2hunter2");
+        log.noise("stdout", b"hunter2hunter2");
         assert_eq!(log.take_fresh(), ["bad token •••!", "[stdout] •••"]);
     }
 
     #[test]
     fn a_reason_tells_errors_first_and_only_of_this_start() {
         let log = Log::default();
-        log.noise(b"Usage: server [options]");
+        log.noise("stdout", b"Usage: server [options]");
         assert_eq!(log.tail(2).as_deref(), Some("Usage: server [options]"));
         log.error(b"one");
         log.error(b"two  ");

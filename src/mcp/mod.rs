@@ -7,13 +7,14 @@
 //! One thread with a single-threaded runtime owns everything; it starts with the first server that is configured ([`Mcp`]). On it:
 //!
 //! - `hub`: which servers there are; finds the right one.
-//! - `connection`: one server: its states, single-flight start, who waits for it. `shelf`: its tools. `entry`: what its entry says.
-//! - `start`: from an entry of the configuration to a session: process, handshake, time limits.
+//! - `connection`: one server: its states, single-flight start, who waits for it. `watch`: the tasks that tell it what happens. `shelf`: its tools. `entry`: what its entry says.
+//! - `start`: from an entry of the configuration to a session: carrier, handshake, time limits.
 //! - `ordered`: progress in order, before rmcp scatters it over tasks.
 //! - `session`: one open session, whatever carries it: requests, lists. `calls`: one call from its request to its outcome. `reads`: one reading. `handler`: what servers
 //!   send on their own. `asks`: their questions.
-//! - `launch`, `lines`, `transport`, `wire`, `log`: what carries a session over a child's pipes. Another carrier comes beside these; it needs an
-//!   rmcp `Transport` and a `transport::Link`.
+//! - `carrier`: what carries a session and is ended with it: a child's pipes (`launch`, `lines`, `transport`) or HTTP (`remote`). Both read what comes by
+//!   `wire`, and tell what goes on by a `transport::Link`; `log`: what a server writes beside the protocol. `lost`: requests that a carrier could not carry.
+//!   `backoff`: how often something is tried again.
 //! - `convert`, `catalogue`, `reason`: MCP's JSON to the domain, tools on disk, facts to phrases.
 //!
 //! **Invariant:** every call gets exactly one outcome, whatever its server does: answers, dies, goes silent, or sends nonsense.
@@ -22,7 +23,9 @@
 //! **Boundary:** the only user of rmcp's client.
 
 mod asks;
+mod backoff;
 mod calls;
+mod carrier;
 mod catalogue;
 mod connection;
 mod convert;
@@ -32,13 +35,16 @@ mod hub;
 mod launch;
 mod lines;
 mod log;
+mod lost;
 mod ordered;
 mod reads;
 mod reason;
+mod remote;
 mod session;
 mod shelf;
 mod start;
 mod transport;
+mod watch;
 mod wire;
 
 pub use asks::AskAnswer;

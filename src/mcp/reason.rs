@@ -68,6 +68,7 @@ pub(super) fn ended(exit: Option<Exit>, fault: Option<&Fault>, said: Option<Stri
         Some(Fault::Io(error)) => {
             return Trouble::new(Phrase::new("server.pipe").with("error", error), Phrase::new("server.fix_restart"));
         }
+        Some(Fault::Lost(trouble) | Fault::Gone(trouble) | Fault::Login(trouble)) => return trouble.clone(),
         None => {}
     }
     let fix = Phrase::new(if said.is_some() { "server.fix_stderr" } else { "server.fix_restart" });

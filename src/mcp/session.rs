@@ -50,6 +50,8 @@ pub(super) struct Session {
 pub(super) enum RequestError {
     /// The server answered with an error.
     Refused(ErrorData),
+    /// The carrier could not carry it.
+    Lost(Trouble),
     /// It did not answer in time.
     TimedOut(Duration),
     /// The session is over.
@@ -105,6 +107,8 @@ impl Session {
 
     /// Tells the server that an answer is no longer wanted. It goes on running.
     pub(super) async fn cancel(&self, id: RequestId, why: &str) {
+        // It may just have failed: nobody will ask why.
+        drop(self.link.take_lost(&id));
         let params = CancelledNotificationParam::new(Some(id), Some(why.to_owned()));
         let note = ClientNotification::CancelledNotification(CancelledNotification::new(params));
         // A server that does not read its input keeps the pipe full.
@@ -119,7 +123,10 @@ impl Session {
             biased;
             answer = &mut handle.rx => match answer {
                 Ok(Ok(result)) => Ok(raw(result)),
-                Ok(Err(ServiceError::McpError(error))) => Err(RequestError::Refused(error)),
+                Ok(Err(ServiceError::McpError(error))) => Err(match self.link.take_lost(&handle.id) {
+                    Some(lost) => RequestError::Lost(lost.trouble),
+                    None => RequestError::Refused(error),
+                }),
                 _ => Err(RequestError::Ended(self.end().await)),
             },
             trouble = self.end() => Err(RequestError::Ended(trouble)),
@@ -178,7 +185,7 @@ impl RequestError {
         match self {
             Self::Refused(error) => error_text(error),
             Self::TimedOut(limit) => format!("the server did not answer within {} s", limit.as_secs_f32()),
-            Self::Ended(trouble) => trouble.text(),
+            Self::Lost(trouble) | Self::Ended(trouble) => trouble.text(),
         }
     }
 }

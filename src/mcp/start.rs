@@ -1,33 +1,37 @@
-//! From an entry of the configuration to an open session: the process, the handshake, and the time each may take.
+//! From an entry of the configuration to an open session: the carrier, the handshake, and the time each may take.
 //!
 //! Owns nothing that lasts: what it makes goes to `connection`, and what it made in vain it ends itself.
 //!
-//! The server is *starting* until its first message, for as long as `timeout.start`: a launcher may have to download it first. From then on it is
-//! *initializing*, for `timeout.init`. A failure leaves it in *start failed* or *init failed* accordingly.
+//! The server is *starting* until its first message (a remote one: until it answers), for as long as `timeout.start`: a launcher may have to download it
+//! first. From then on it is *initializing*, for `timeout.init`. A failure leaves it in *start failed* or *init failed* accordingly.
 
 use super::World;
 use super::calls::Calls;
+use super::carrier::Carrier;
+use super::connection::Msg;
 use super::handler::Handler;
 use super::launch::{self, Process, Program};
 use super::log::Log;
 use super::ordered::InOrder;
 use super::reason::{self, Trouble};
+use super::remote;
 use super::session::Session;
-use super::transport::{LineTransport, Link};
+use super::transport::{Fault, LineTransport, Link};
+use crate::domain::Phrase;
 use crate::domain::server::{ServerEntry, ServerState, Transport};
-use crate::domain::{Phrase, ServerName};
 use crate::redact::Redactor;
 use rmcp::model::{ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, serve_client_with_lifecycle,
 };
-use rmcp::transport::Transport as Carrier;
+use rmcp::transport::Transport as Speech;
 use serde_json::json;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -51,54 +55,140 @@ pub(super) struct Plan {
 pub(super) struct Live {
     pub(super) session: Arc<Session>,
     /// What carries the session.
-    pub(super) process: Process,
+    pub(super) carrier: Carrier,
     /// From the beginning of the start until now.
     pub(super) took: Duration,
+}
+
+impl Live {
+    /// Calls off its calls, and ends the session and what carries it.
+    pub(super) async fn end(self) {
+        self.session.close().await;
+        self.carrier.end().await;
+    }
 }
 
 /// A server that could not be started.
 pub(super) struct Failed {
     pub(super) state: ServerState,
     pub(super) trouble: Trouble,
+    /// It may go away by itself.
+    pub(super) passes: bool,
     /// What is left to be ended.
-    pub(super) process: Option<Process>,
+    pub(super) carrier: Option<Carrier>,
+}
+
+/// Waits for the carriers before to be gone, starts the server, says how it went, and ends what a failed start leaves.
+pub(super) async fn bring_up(plan: Plan, before: Vec<JoinHandle<()>>, run: u64, me: mpsc::UnboundedSender<Msg>) {
+    for task in before {
+        let _ = task.await;
+    }
+    let abort = plan.abort.clone();
+    if abort.is_cancelled() {
+        return;
+    }
+    plan.log.begin();
+    let started = start(plan, || drop(me.send(Msg::Initializing(run)))).await;
+    match started {
+        Ok(live) => drop(me.send(Msg::Started(run, Ok(live)))),
+        Err(mut failed) => {
+            let carrier = failed.carrier.take();
+            let _ = me.send(Msg::Started(run, Err(failed)));
+            if let Some(carrier) = carrier {
+                carrier.end().await;
+            }
+        }
+    }
 }
 
 /// Starts a server. `initializing` is called once, with its first message.
-pub(super) async fn start(plan: Plan, initializing: impl Fn()) -> Result<Live, Failed> {
+async fn start(plan: Plan, initializing: impl Fn()) -> Result<Live, Failed> {
     let began = Instant::now();
-    let early = |trouble| Failed { state: ServerState::StartFailed, trouble, process: None };
+    let early = |trouble| Failed { state: ServerState::StartFailed, trouble, passes: false, carrier: None };
     let version = wanted(plan.entry.protocol.as_deref()).map_err(early)?;
-    let (command, args, env, cwd) = match &plan.entry.transport {
-        Ok(Transport::Stdio { command, args, env, cwd }) => (command, args, env, cwd.as_deref()),
-        Ok(Transport::Http { .. } | Transport::Sse { .. }) => return Err(early(not_built(&plan.entry.name))),
-        Err(problem) => return Err(early(problem.clone().into())),
-    };
-    let program = Program { command, args, env, cwd };
-    let (process, stdout, stdin) = launch::launch(&program, &plan.world.options.guard, Arc::clone(&plan.log))
-        .map_err(|error| early(reason::launch(&error, command, &plan.entry.source.file)))?;
     let link = Arc::new(Link::new(Arc::clone(&plan.log)));
-    let mut ended = watch_end(process.clone(), Arc::clone(&link), plan.world.options.redactor.clone());
-    let calls = Arc::new(Calls::default());
-    let name = plan.entry.name.clone();
-    let transport = LineTransport::new(name, stdout, stdin, Arc::clone(&link), plan.world.options.tap.clone());
-    let transport = InOrder::new(transport, Arc::clone(&calls));
-    let handler = handler(&plan, &version, &calls, &link);
-    let shaken = shake_hands(&plan, handler, transport, &link, &mut ended, &initializing).await;
-    let service = match shaken.and_then(|service| agreed(service, &plan, &version)) {
-        Ok(service) => service,
-        Err(trouble) => {
-            let trouble = trouble.masked(&plan.world.options.redactor);
-            let state = if link.talking.is_cancelled() { ServerState::InitFailed } else { ServerState::StartFailed };
-            return Err(Failed { state, trouble, process: Some(process) });
+    let redactor = plan.world.options.redactor.clone();
+    match &plan.entry.transport {
+        Ok(Transport::Stdio { command, args, env, cwd }) => {
+            let program = Program { command, args, env, cwd: cwd.as_deref() };
+            let (process, stdout, stdin) =
+                launch::launch(&program, &plan.world.options.guard, Arc::clone(&plan.log))
+                    .map_err(|error| early(reason::launch(&error, command, &plan.entry.source.file)))?;
+            let ended = watch_end(process.clone(), Arc::clone(&link), redactor);
+            let (name, tap) = (plan.entry.name.clone(), plan.world.options.tap.clone());
+            let speech = LineTransport::new(name, stdout, stdin, Arc::clone(&link), tap);
+            let opened = Opened { carrier: Carrier::Process(process), link, ended, version, began };
+            introduce(&plan, opened, speech, &initializing).await
         }
-    };
-    let session = Arc::new(Session::new(service, calls, link, ended));
-    Ok(Live { session, process, took: began.elapsed() })
+        Ok(transport @ (Transport::Http { url, headers } | Transport::Sse { url, headers })) => {
+            let sse = matches!(transport, Transport::Sse { .. });
+            let kind = if sse { remote::Kind::Sse } else { remote::Kind::Streamable };
+            let (remote, speech) = remote::open(&plan, kind, url, headers, &link).map_err(early)?;
+            let ended = watch_link(Arc::clone(&link), redactor);
+            let opened = Opened { carrier: Carrier::Remote(remote), link, ended, version, began };
+            introduce(&plan, opened, speech, &initializing).await
+        }
+        Err(problem) => Err(early(problem.clone().into())),
+    }
 }
 
-fn not_built(server: &ServerName) -> Trouble {
-    Phrase::new("server.no_transport").with("server", server).into()
+/// A carrier before the handshake.
+struct Opened {
+    carrier: Carrier,
+    link: Arc<Link>,
+    ended: watch::Receiver<Option<Trouble>>,
+    version: Wanted,
+    began: Instant,
+}
+
+/// The handshake over an open carrier.
+async fn introduce<T: Speech<RoleClient> + 'static>(
+    plan: &Plan,
+    opened: Opened,
+    speech: T,
+    initializing: &impl Fn(),
+) -> Result<Live, Failed> {
+    let Opened { carrier, link, mut ended, version, began } = opened;
+    let calls = Arc::new(Calls::default());
+    let speech = InOrder::new(speech, Arc::clone(&calls));
+    let handler = handler(plan, &version, &calls, &link);
+    let shaken = shake_hands(plan, handler, speech, &link, &mut ended, initializing).await;
+    let service = match shaken.and_then(|service| agreed(service, plan, &version)) {
+        Ok(service) => service,
+        Err(Broken { trouble, state, passes }) => {
+            let trouble = trouble.masked(&plan.world.options.redactor);
+            let reached = link.talking.is_cancelled();
+            let usual = if reached { ServerState::InitFailed } else { ServerState::StartFailed };
+            return Err(Failed { state: state.unwrap_or(usual), trouble, passes, carrier: Some(carrier) });
+        }
+    };
+    let tools = service.peer_info().and_then(|info| info.capabilities.tools.clone());
+    if tools.is_some_and(|tools| tools.list_changed == Some(true)) {
+        carrier.settle().await;
+    }
+    let session = Arc::new(Session::new(service, calls, link, ended));
+    Ok(Live { session, carrier, took: began.elapsed() })
+}
+
+/// Why there is no session.
+struct Broken {
+    trouble: Trouble,
+    /// The state it leaves the server in, where that does not follow from how far it got.
+    state: Option<ServerState>,
+    /// It may go away by itself.
+    passes: bool,
+}
+
+impl From<Trouble> for Broken {
+    fn from(trouble: Trouble) -> Self {
+        Self { trouble, state: None, passes: false }
+    }
+}
+
+impl From<Phrase> for Broken {
+    fn from(phrase: Phrase) -> Self {
+        Trouble::from(phrase).into()
+    }
 }
 
 /// The revision to offer, and whether it is the only one that will do.
@@ -145,14 +235,14 @@ fn handler(plan: &Plan, version: &Wanted, calls: &Arc<Calls>, link: &Arc<Link>) 
 type Service = RunningService<RoleClient, Handler>;
 
 /// The handshake, or what prevented it.
-async fn shake_hands<T: Carrier<RoleClient> + 'static>(
+async fn shake_hands<T: Speech<RoleClient> + 'static>(
     plan: &Plan,
     handler: Handler,
     transport: T,
     link: &Link,
     ended: &mut watch::Receiver<Option<Trouble>>,
     initializing: &impl Fn(),
-) -> Result<Service, Trouble> {
+) -> Result<Service, Broken> {
     let mut handshake = pin!(serve_client_with_lifecycle(handler, transport, ClientLifecycleMode::Initialize));
     let limits = plan.entry.timeouts;
     let mut said_so = false;
@@ -170,9 +260,14 @@ async fn shake_hands<T: Carrier<RoleClient> + 'static>(
                 continue;
             }
             () = plan.abort.cancelled() => return Err(Phrase::new("server.aborted").into()),
-            trouble = end(ended) => return Err(trouble),
+            trouble = end(ended) => return Err(over(trouble, link)),
             () = tokio::time::sleep_until(until) => {
-                return Err(reason::silent(&plan.entry.name, limit.0, limit.1, plan.log.tail(reason::quoted())));
+                // It was not silence where it was tried again and again.
+                if let Some(trouble) = link.wavering().borrow().clone() {
+                    return Err(trouble.into());
+                }
+                let said = plan.log.tail(reason::quoted());
+                return Err(reason::silent(&plan.entry.name, limit.0, limit.1, said).into());
             }
         };
         if link.talking.is_cancelled() && !said_so {
@@ -180,17 +275,27 @@ async fn shake_hands<T: Carrier<RoleClient> + 'static>(
         }
         return match shaken {
             Ok(service) => Ok(service),
-            Err(ClientInitializeError::JsonRpcError(error)) => Err(reason::refused(&error)),
+            Err(ClientInitializeError::JsonRpcError(error)) => Err(match link.take_any_lost() {
+                Some(lost) => Broken { trouble: lost.trouble, state: lost.state, passes: lost.passes },
+                None => reason::refused(&error).into(),
+            }),
             Err(ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }) => {
-                Err(end(ended).await)
+                let trouble = end(ended).await;
+                Err(over(trouble, link))
             }
-            Err(other) => Err(reason::garbled(other)),
+            Err(other) => Err(reason::garbled(other).into()),
         };
     }
 }
 
+/// The carrier ended under the handshake.
+fn over(trouble: Trouble, link: &Link) -> Broken {
+    let state = link.fault().map(Fault::state).filter(|state| *state == ServerState::NeedsAuth);
+    Broken { trouble, state, passes: matches!(link.fault(), Some(Fault::Lost(_))) }
+}
+
 /// rmcp accepts any answer; a revision that nobody knows cannot be spoken.
-fn agreed(service: Service, plan: &Plan, wanted: &Wanted) -> Result<Service, Trouble> {
+fn agreed(service: Service, plan: &Plan, wanted: &Wanted) -> Result<Service, Broken> {
     let theirs = service.peer_info().map(|info| info.protocol_version.clone());
     let theirs = theirs.unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE);
     let fits = if wanted.only { theirs == wanted.offered } else { spoken().any(|version| *version == theirs) };
@@ -198,7 +303,7 @@ fn agreed(service: Service, plan: &Plan, wanted: &Wanted) -> Result<Service, Tro
         return Ok(service);
     }
     tracing::info!(server = %plan.entry.name, %theirs, "unusable protocol revision");
-    Err(reason::version(theirs.as_str(), wanted.offered.as_str()))
+    Err(reason::version(theirs.as_str(), wanted.offered.as_str()).into())
 }
 
 async fn end(ended: &mut watch::Receiver<Option<Trouble>>) -> Trouble {
@@ -228,6 +333,20 @@ fn watch_end(process: Process, link: Arc<Link>, redactor: Redactor) -> watch::Re
         let trouble = reason::ended(exit, link.fault(), link.log.tail(reason::quoted()));
         let _ = tell.send(Some(trouble.masked(&redactor)));
         link.ended.cancel();
+    });
+    ended
+}
+
+/// Says why a remote session is over as soon as that is known.
+fn watch_link(link: Arc<Link>, redactor: Redactor) -> watch::Receiver<Option<Trouble>> {
+    let (tell, ended) = watch::channel(None);
+    tokio::spawn(async move {
+        link.ended.cancelled().await;
+        let trouble = match link.fault() {
+            None => Phrase::new("server.disconnected").into(),
+            fault => reason::ended(None, fault, None),
+        };
+        let _ = tell.send(Some(trouble.masked(&redactor)));
     });
     ended
 }

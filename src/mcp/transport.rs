@@ -10,22 +10,27 @@
 
 use super::lines::{Line, LineReader};
 use super::log::Log;
+use super::lost::Lost;
+use super::reason::Trouble;
 use super::wire::{Incoming, Pending};
 use super::{Direction, Tap};
 use crate::domain::ServerName;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use crate::domain::server::ServerState;
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 /// Longest line a server may send. A longer one is a fault: it cannot be kept, and its call could not end.
 pub(super) const LINE_LIMIT: usize = 32 * 1024 * 1024;
 
+/// Where noise of a child process stands.
+const NOISE: &str = "stdout";
 /// Most answers to the server's requests that may wait to be written.
 const ANSWERS: usize = 1_024;
 
@@ -36,12 +41,29 @@ const STRAY: usize = 2 * 1024;
 pub(super) type Writer<W> = Arc<tokio::sync::Mutex<Option<W>>>;
 
 /// Why reading ended although the server did not end it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fault {
     /// A line beyond [`LINE_LIMIT`].
     LineTooLong,
     /// The pipe broke.
     Io(String),
+    /// The connection to a remote server was lost; it can be made anew.
+    Lost(Trouble),
+    /// A remote server could not be reached any more, however often it was tried.
+    Gone(Trouble),
+    /// A remote server wants a login.
+    Login(Trouble),
+}
+
+impl Fault {
+    /// The state it leaves the server in.
+    pub(super) const fn state(&self) -> ServerState {
+        match self {
+            Self::LineTooLong | Self::Io(_) => ServerState::Error,
+            Self::Lost(_) | Self::Gone(_) => ServerState::Disconnected,
+            Self::Login(_) => ServerState::NeedsAuth,
+        }
+    }
 }
 
 /// What a connection tells beside its messages. Shared by the transport and those who watch it.
@@ -55,6 +77,8 @@ pub(super) struct Link {
     pub(super) log: Arc<Log>,
     fault: OnceLock<Fault>,
     stray: Mutex<Option<String>>,
+    lost: Mutex<HashMap<RequestId, Lost>>,
+    wavers: watch::Sender<Option<Trouble>>,
 }
 
 impl Link {
@@ -66,7 +90,46 @@ impl Link {
             log,
             fault: OnceLock::new(),
             stray: Mutex::new(None),
+            lost: Mutex::default(),
+            wavers: watch::Sender::new(None),
         }
+    }
+
+    /// The connection is over, by this.
+    pub(super) fn end(&self, fault: Fault) {
+        let _ = self.fault.set(fault);
+        self.ended.cancel();
+    }
+
+    /// Notes why a request has no answer, before its error is handed on.
+    pub(super) fn lose(&self, id: RequestId, lost: Lost) {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).insert(id, lost);
+    }
+
+    /// Why the carrier could not carry this request; `None` where the server itself answered.
+    pub(super) fn take_lost(&self, id: &RequestId) -> Option<Lost> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+
+    /// The same for the handshake, whose number only the library knows.
+    pub(super) fn take_any_lost(&self) -> Option<Lost> {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = lost.keys().next().cloned()?;
+        lost.remove(&id)
+    }
+
+    /// The connection is being made again, for this reason; `None` when it is there.
+    pub(super) fn waver(&self, why: Option<Trouble>) {
+        self.wavers.send_if_modified(|now| {
+            let other = now.is_some() != why.is_some();
+            *now = why;
+            other
+        });
+    }
+
+    /// Tells when the connection is being made again, and when it is there.
+    pub(super) fn wavering(&self) -> watch::Receiver<Option<Trouble>> {
+        self.wavers.subscribe()
     }
 
     /// Why reading ended, where it was not the end of the stream.
@@ -79,7 +142,8 @@ impl Link {
         self.stray.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set_stray(&self, what: String) {
+    /// Notes a message that fitted no request.
+    pub(super) fn set_stray(&self, what: String) {
         *self.stray.lock().unwrap_or_else(PoisonError::into_inner) = Some(super::convert::clip(&what, STRAY));
     }
 }
@@ -158,10 +222,10 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
             Ok(None) => None,
             Err(error) => Some(Fault::Io(error.to_string())),
         };
-        if let Some(fault) = fault {
-            let _ = self.link.fault.set(fault);
+        match fault {
+            Some(fault) => self.link.end(fault),
+            None => self.link.ended.cancel(),
         }
-        self.link.ended.cancel();
         false
     }
 }
@@ -174,9 +238,9 @@ fn take(line: &[u8], pending: &mut Pending, queue: &mut VecDeque<ServerJsonRpcMe
                 queue.push_back(*message);
             }
             Incoming::Noise if line.trim_ascii().is_empty() => {}
-            Incoming::Noise => link.log.noise(line),
+            Incoming::Noise => link.log.noise(NOISE, line),
             Incoming::Stray(what) => {
-                link.log.noise(line);
+                link.log.noise(NOISE, line);
                 link.set_stray(what);
             }
             Incoming::Late => {}

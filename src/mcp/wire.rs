@@ -5,7 +5,8 @@
 //! result but the handshake's is handed on as raw JSON, and so is every request and notification of the server but the two that rmcp itself acts on.
 //!
 //! **Invariant:** a response to an open request always becomes a message for that request, however malformed it is.
-//! **Invariant:** a response is never guessed to belong to a request, except where only one is open: then that one fails with what was received.
+//! **Invariant:** a response is never guessed to belong to a request, except where only one is open, or where the carrier knows which one it answers:
+//! then that one fails with what was received.
 
 use rmcp::model::{
     CancelledNotification, ClientJsonRpcMessage, ClientNotification, CustomNotification, CustomRequest, CustomResult,
@@ -70,27 +71,43 @@ impl Pending {
         }
     }
 
+    /// Whether a request waits for its answer.
+    pub(super) fn is_open(&self, id: &RequestId) -> bool {
+        self.open.contains_key(id)
+    }
+
+    /// Ends a request that cannot be answered; `None` if it is not open.
+    pub(super) fn fail(&mut self, id: &RequestId, why: impl Into<String>) -> Option<ServerJsonRpcMessage> {
+        self.open.remove(id)?;
+        Some(JsonRpcMessage::error(broken(why), Some(id.clone())))
+    }
+
     /// What a line holds: one message, several (a batch of 2025-03-26), or noise.
     pub(super) fn read(&mut self, line: &[u8]) -> Vec<Incoming> {
+        self.read_of(line, None)
+    }
+
+    /// The same for a carrier that knows which request it answers: what names no request is about that one.
+    pub(super) fn read_of(&mut self, line: &[u8], request: Option<&RequestId>) -> Vec<Incoming> {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         if line.len() > SMALL && values(line) > VALUES {
-            return vec![self.unreadable(line, &format!("has more than {VALUES} values"))];
+            return vec![self.unreadable(line, &format!("has more than {VALUES} values"), request)];
         }
         match serde_json::from_slice::<Value>(line) {
             Err(error) if line.trim_ascii_start().starts_with(b"{") => {
-                vec![self.unreadable(line, &format!("cannot be read ({error})"))]
+                vec![self.unreadable(line, &format!("cannot be read ({error})"), request)]
             }
-            Ok(Value::Object(map)) => vec![self.message(map)],
+            Ok(Value::Object(map)) => vec![self.message(map, request)],
             Ok(Value::Array(batch)) if !batch.is_empty() => batch
                 .into_iter()
-                .map(|one| if let Value::Object(map) = one { self.message(map) } else { Incoming::Noise })
+                .map(|one| if let Value::Object(map) = one { self.message(map, request) } else { Incoming::Noise })
                 .collect(),
             _ => vec![Incoming::Noise],
         }
     }
 
     /// A message whose contents cannot be read (nested too deep, too much) fails its request, if it says which that is.
-    fn unreadable(&mut self, line: &[u8], why: &str) -> Incoming {
+    fn unreadable(&mut self, line: &[u8], why: &str, request: Option<&RequestId>) -> Incoming {
         #[derive(Deserialize)]
         struct Head {
             id: Value,
@@ -99,20 +116,20 @@ impl Pending {
         // What is not in the head is passed over without being kept, however deep it is.
         let Ok(Head { id, method: None }) = serde_json::from_slice::<Head>(line) else { return Incoming::Noise };
         let error = json!({ "code": ErrorCode::INTERNAL_ERROR.0, "message": format!("The server's answer {why}.") });
-        self.response(Map::from_iter([("id".to_owned(), id), ("error".to_owned(), error)]))
+        self.response(Map::from_iter([("id".to_owned(), id), ("error".to_owned(), error)]), request)
     }
 
-    fn message(&mut self, mut map: Map<String, Value>) -> Incoming {
+    fn message(&mut self, mut map: Map<String, Value>, request: Option<&RequestId>) -> Incoming {
         let answers = map.contains_key("result") || map.contains_key("error");
         match map.remove("method") {
             Some(Value::String(method)) if !answers => from_server(method, map),
-            None if map.contains_key("id") => self.response(map),
-            _ if answers => self.response(map),
+            None if map.contains_key("id") => self.response(map, request),
+            _ if answers => self.response(map, request),
             _ => Incoming::Noise,
         }
     }
 
-    fn response(&mut self, mut map: Map<String, Value>) -> Incoming {
+    fn response(&mut self, mut map: Map<String, Value>, request: Option<&RequestId>) -> Incoming {
         let error = map.remove("error").filter(|error| !error.is_null());
         let outcome = match (error, map.remove("result")) {
             (Some(error), _) => Err(error_data(error)),
@@ -138,12 +155,24 @@ impl Pending {
             Ok(_) if named.is_null() => broken("The server answered without saying which request."),
             Ok(_) => broken(format!("The server answered a request that was never made ({named}).")),
         };
-        let only = if self.open.len() == 1 { self.open.drain().next() } else { None };
+        let only = match request {
+            Some(request) => self.open.remove_entry(request),
+            None if self.open.len() == 1 => self.open.drain().next(),
+            None => None,
+        };
         match only {
             Some((id, method)) => answer(id, method, Err(problem)),
             None => Incoming::Stray(problem.message.into_owned()),
         }
     }
+}
+
+/// The error of JSON-RPC that a body holds, whichever request it names.
+pub(super) fn error_in(body: &[u8]) -> Option<ErrorData> {
+    let Ok(Value::Object(mut map)) = serde_json::from_slice::<Value>(body) else { return None };
+    let ours = map.contains_key("jsonrpc") || map.contains_key("id");
+    let error = map.remove("error").filter(|error| ours && error.is_object())?;
+    Some(error_data(error))
 }
 
 /// How many values a JSON text holds, roughly: one for each comma and each bracket outside of texts.

@@ -297,8 +297,8 @@ pub struct OpenOptions {
     pub temperature: Option<f64>,
     /// Limit of tokens in a reply, instead of the entry's.
     pub max_tokens: Option<u32>,
-    /// How long to wait.
-    pub limits: Limits,
+    /// How long to wait, instead of what is fitting for the address ([`super::transport::patience`]).
+    pub limits: Option<Limits>,
     /// Learns the key, and masks what errors say.
     pub redactor: Redactor,
     /// Sees the bytes of every request and reply.
@@ -330,12 +330,29 @@ mod tests {
             assert_eq!(catalog.overlay(&name, value.as_table().unwrap()), [], "{name}");
         }
         assert_eq!(catalog, Catalog::built_in());
-        for name in ["openai", "openrouter", "deepseek", "ollama", "llamacpp", "lmstudio", "vllm", "mistral", "groq"] {
+        for name in [
+            "openai",
+            "openai-responses",
+            "anthropic",
+            "gemini",
+            "openrouter",
+            "deepseek",
+            "mistral",
+            "groq",
+            "xai",
+            "together",
+            "ollama",
+            "lmstudio",
+            "llamacpp",
+            "vllm",
+        ] {
             let entry = catalog.find(name).unwrap();
             assert!(entry.name == name && entry.base_url.starts_with("http") && !entry.title.is_empty());
             assert!(!entry.needs_key || entry.key_env.is_some(), "{name} needs a key from nowhere");
         }
         assert!(catalog.find("deepseek").unwrap().quirks.reasoning_back);
+        let spoken: std::collections::BTreeSet<&str> = catalog.iter().map(|entry| entry.wire.as_str()).collect();
+        assert_eq!(spoken, wire::names().collect(), "every format has an entry");
         assert_eq!(catalog.iter().filter(|entry| entry.probe).count(), 3);
     }
 
@@ -370,7 +387,8 @@ mod tests {
     fn unknown_names_get_a_guess() {
         let catalog = Catalog::built_in();
         let refused = |name: &str| catalog.open(name, &OpenOptions::default()).err().unwrap();
-        assert_eq!(refused("opneai:gpt").to_string(), "no provider is called \"opneai\"; did you mean openai?");
+        let said = "no provider is called \"opneai\"; did you mean openai or openai-responses?";
+        assert_eq!(refused("opneai:gpt").to_string(), said);
         assert_eq!(&*refused("opneai:gpt").phrase().key, "model.unknown_provider_near");
         assert_eq!(&*refused("qqq:x").phrase().key, "model.unknown_provider");
         assert_eq!(refused("ollama"), OpenError::NoModel { provider: "ollama".into() });

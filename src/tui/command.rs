@@ -60,8 +60,6 @@ commands! {
     Escape = "escape";
     /// Interrupt, else clear, else (twice) quit.
     InterruptOrQuit = "interrupt-or-quit";
-    /// Quit when the composer is empty.
-    QuitWhenEmpty = "quit-when-empty";
     /// Quit.
     Quit = "quit" / "quit";
     /// Interrupt the running turn.
@@ -94,6 +92,8 @@ commands! {
     OpenPaste = "open-paste";
     /// Edit the draft in the external editor.
     Editor = "editor" / "editor";
+    /// Quit when the composer is empty.
+    QuitWhenEmpty = "quit-when-empty";
 
     // content panes
     /// One line up.
@@ -176,4 +176,14 @@ commands! {
     Submit = "submit";
     /// Decline.
     Decline = "decline";
+
+    // a recording
+    /// The next thing in it.
+    PlaybackStep = "playback-step";
+    /// Pause, or go on.
+    PlaybackPause = "playback-pause";
+    /// Twice as fast.
+    PlaybackFaster = "playback-faster";
+    /// Half as fast.
+    PlaybackSlower = "playback-slower";
 }

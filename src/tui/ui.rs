@@ -30,7 +30,7 @@ use crate::tui::theme::Role;
 use crate::tui::wardrobe::Wardrobe;
 use crate::tui::widget::frame::Lit;
 use crate::tui::widget::{Line, frame};
-use crate::tui::{hints, layer};
+use crate::tui::{hints, layer, playback};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -276,6 +276,11 @@ impl Ui {
         if let Some(effects) = self.covering_key(key, now) {
             return effects;
         }
+        if self.scene.facts.playback.is_some()
+            && let Some(effects) = playback::key(self, key, now)
+        {
+            return effects;
+        }
         match self.focus {
             Focus::Composer => self.composer_key(key, now),
             Focus::Pane(id) => self.pane_key(id, key, now),
@@ -285,8 +290,7 @@ impl Ui {
     /// A key while something covers the panes or the composer; `None` when nothing does, or wants it. What is too small to be seen keeps keys from all.
     fn covering_key(&mut self, key: KeyEvent, now: Instant) -> Option<Vec<Effect>> {
         if self.arrangement() == Arrangement::TooSmall {
-            let covered = self.scene.prompts.is_open() || self.layers.is_modal();
-            return covered.then(|| self.covered_key(key, now));
+            return (self.scene.prompts.is_open() || self.layers.is_modal()).then(|| self.covered_key(key, now));
         }
         let guest = self.layers.manner() == Some(Manner::Guest);
         if self.layers.is_modal() || (guest && self.guest_may_have(key)) {
@@ -355,7 +359,7 @@ impl Ui {
             Wish::Ignored | Wish::Nothing => Vec::new(),
             Wish::Send(text) => {
                 self.keeper.told(self.composer.revision());
-                self.follow();
+                self.panes.follow();
                 let input = UserInput::text(text);
                 let draft = SessionOp::Draft { text: String::new() };
                 vec![Effect::Op(Op::Submit { input }), Effect::Op(Op::Session(draft))]
@@ -374,13 +378,6 @@ impl Ui {
             Wish::Unqueue => vec![Effect::Op(Op::Unqueue)],
             Wish::Edit(text) => vec![Effect::Edit { text, extension: "md" }],
             Wish::Quit => vec![Effect::Quit],
-        }
-    }
-
-    /// What was sent is seen to arrive.
-    fn follow(&mut self) {
-        for id in [PaneId::Answer, PaneId::Thinking, PaneId::Tools, PaneId::Timeline] {
-            self.panes.get(id).view().bottom();
         }
     }
 
@@ -406,19 +403,19 @@ impl Ui {
     }
 
     fn paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
-        let taken = match self.layers.is_modal() {
-            true => Some(self.layers.paste(text)),
-            false => self.scene.prompts.is_open().then(|| self.scene.prompts.paste(text)),
-        };
-        match taken {
-            None => {}
-            Some(Outcome::Ignored | Outcome::Consumed) => return Vec::new(),
-            Some(Outcome::Emit(effects) | Outcome::Close(effects)) => return effects,
+        if self.layers.is_modal() {
+            return self.layers.paste(text).effects();
+        }
+        if self.scene.prompts.is_open() {
+            return self.scene.prompts.paste(text).effects();
         }
         let look = self.dress.look(now);
         if let Focus::Pane(id) = self.focus
             && self.panes.get(id).paste(text, &self.scene.store, &look)
         {
+            return Vec::new();
+        }
+        if self.scene.facts.playback.is_some() {
             return Vec::new();
         }
         // Pasted text is meant to be sent, wherever the focus is.
@@ -468,17 +465,20 @@ impl Ui {
         let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits), first);
         let dock = (!areas.dock.is_empty()).then(|| self.scene.prompts.draw(areas.dock, buffer, &look)).flatten();
         let lit = if focus == Some(Focus::Composer) { Lit::Bright } else { Lit::Dim };
-        let left = hints::working(&look, &self.scene, waits, focus);
-        let right = hints::queue(&look, self.scene.activity.queued());
-        let caret = self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right));
-        if let Some(divider) = areas.divider {
-            frame::join_below(divider, buffer, &look);
-        }
+        let (left, right) = hints::rule(&look, &self.scene, waits, focus, areas.composer.width);
+        let recording = self.scene.facts.playback;
+        let caret = match recording {
+            Some(playback) => playback::draw(areas.composer, buffer, &look, lit, playback),
+            None => Some(self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right))),
+        };
         let line = hints::line(&look, self, focus);
         self.status.draw(areas.hints, buffer, &look, &line);
         if lit == Lit::Bright {
             let above = Rect::new(0, 1, areas.composer.width, areas.composer.y.saturating_sub(1));
             self.composer.draw_completion(above, buffer, &look);
+        }
+        if let Some(divider) = areas.divider.filter(|_| !self.layers.has_guest()) {
+            frame::join_below(divider, buffer, &look);
         }
         let whole = Rect::new(0, 1, self.size.width, self.size.height - 1);
         let middle = Rect { height: areas.dock.y - 1, ..whole };
@@ -486,12 +486,13 @@ impl Ui {
         let caret = match focus {
             _ if self.layers.is_modal() => over,
             _ if opened => dock,
-            Some(Focus::Composer) => Some(caret),
+            Some(Focus::Composer) => caret,
             _ => drawn.caret,
         };
         // While all that runs waits for the user, nothing needs to move.
         let moves = (self.scene.activity.is_running() && waits == 0) || drawn.ticks;
-        let spins = moves && self.dress.animate && self.presence == Presence::Here;
+        let paused = recording.is_some_and(|playback| playback.speed.is_none());
+        let spins = moves && !paused && self.dress.animate && self.presence == Presence::Here;
         let motion = if spins { Motion::Spinning } else { Motion::Still };
         let panes = areas.panes.iter().map(|(_, area)| Rect { y: area.y + 1, height: area.height - 1, ..*area });
         Painted { caret, motion, deadline: self.scene.prompts.next_deadline(now), panes: panes.collect() }

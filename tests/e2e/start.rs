@@ -55,12 +55,12 @@ fn a_key_that_comes_before_the_welcome_was_seen_chooses_nothing() {
 #[test]
 fn a_local_model_server_and_keys_are_found_and_the_choice_is_kept_only_when_told() {
     let _alone = alone();
-    let ports = [(8080, "llamacpp"), (11434, "ollama"), (1234, "lmstudio")];
+    let ports = [(8080, "llamacpp"), (1234, "lmstudio")];
     let free = ports
         .into_iter()
         .find_map(|(port, name)| Some((Model::on(port, |_| Reply::text("Hello from here.")).ok()?, name)));
     let Some((model, name)) = free else {
-        eprintln!("SKIPPED: all of the ports 8080, 11434 and 1234 are taken on this machine");
+        eprintln!("SKIPPED: the ports 8080 and 1234 are taken on this machine");
         return;
     };
     let place = Place::new();
@@ -147,6 +147,30 @@ fn a_typo_in_the_settings_is_guessed_at() {
     place.settings("langauge = \"German\"\n");
     let program = place.launch(&["-m", "demo"]).start();
     program.wait_for("Did you mean language?");
+}
+
+#[test]
+fn a_misspelt_rule_is_said_and_a_misspelt_key_costs_none() {
+    let place = Place::new();
+    place.settings("[rules]\ndeny = [\"execute_comand\"]\n");
+    place.write("home/.config/mcpane/keymap.toml", "[composer]\nsend = [\"Ctrl-Enterr\"]\n");
+    let program = place.launch(&["-m", "demo"]).start();
+    program.wait_for("/notices").type_text("/notices").wait_for("Notices").key("enter");
+    program.wait_for("execute_comand matches no built-in tool").wait_for("Ctrl-Enterr");
+}
+
+#[test]
+fn an_answer_about_trust_repeats_no_warning() {
+    let place = Place::new();
+    place.write("home/.mcp.json", "{ \"mcpServers\": { \"a\": { \"comand\": \"x\" } } }");
+    place.write("work/.mcp.json", "{ \"mcpServers\": { \"b\": { \"command\": \"true\", \"argz\": [] } } }");
+    let program = place.launch(&["-m", "demo"]).start();
+    program.open("wants to start a server", "trust them").answer("y", "Write a task");
+    program.wait_gone("trust them").type_text("/notices").wait_for("/notices").key("enter");
+    program.wait_for("Servers changed: b");
+    for said in ["comand is not known", "argz is not known"] {
+        assert_eq!(program.screen().matches(said).count(), 1, "{}", program.screen());
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Where the servers are; `None` where live tests are not asked for.
-fn live() -> Option<PathBuf> {
+pub fn live() -> Option<PathBuf> {
     if std::env::var("MCPANE_LIVE").as_deref() != Ok("1") {
         return None;
     }

@@ -19,6 +19,15 @@
 //! | standard error inherited | `calls::environment_…`, `faults::a_flood_…`, `processes::every_server_leads_…` |
 //! | JSON that is not JSON-RPC is answered | `faults::banners_…` |
 //! | only the direct child is killed, some time | `processes::*`, `live::npx_leaves_nothing` |
+//!
+//! And over HTTP, where our own transport stands in for rmcp's:
+//!
+//! | trap | test |
+//! |---|---|
+//! | statuses with an id-less error, 202 to a request, wrong ids hang | `http::every_way_…` |
+//! | a cut stream is taken up again for ever | `http::a_cut_stream_…`, `http::a_server_that_dies_…` |
+//! | a list that changed before the stream opened is lost | `http::changes_are_heard_…` |
+//! | the session is renewed silently | `http::a_forgotten_session_…` |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -26,8 +35,13 @@ mod asks;
 mod calls;
 mod demo;
 mod faults;
+mod http;
 mod lifecycle;
 mod live;
+mod live_http;
+mod matrix;
 mod processes;
 mod rig;
+mod sse;
+mod surroundings;
 mod tools;

@@ -86,9 +86,13 @@ fn naps(pid: u32) -> Vec<(String, u64)> {
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn idle_servers_cost_no_wake_up() {
+    let rig = Rig::new();
     let dir = tempfile::tempdir().unwrap();
+    // A standing stream each.
+    let web = [rig.web("a", &[], &[]), rig.web("b", &[], &["--only-sse"])];
     let mut host = Command::new(fixture())
         .args(["host", &dir.path().display().to_string(), "2"])
+        .args(web.iter().map(|web| format!("{}/mcp", web.url)))
         .env("FIXTURE_PIDS", dir.path().join("pids"))
         .stdout(Stdio::piped())
         .spawn()

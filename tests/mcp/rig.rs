@@ -9,7 +9,9 @@ use mcpane::mcp::{Mcp, Options, Run};
 use mcpane::redact::Redactor;
 use mcpane::strings::{Language, Strings};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -95,6 +97,44 @@ impl Rig {
             cwd: None,
         };
         entry(name, transport)
+    }
+
+    /// A fixture server that speaks HTTP, started by us; `args` before `--http`, `web` after it. It ends with what is returned.
+    pub fn web(&self, name: &str, args: &[&str], web: &[&str]) -> Web {
+        self.web_at(name, 0, args, web)
+    }
+
+    /// The same on a port that is known.
+    pub fn web_at(&self, name: &str, port: u16, args: &[&str], web: &[&str]) -> Web {
+        let file = |what: &str| self.dir.path().join(format!("{name}.{what}"));
+        let mut child = Command::new(fixture())
+            .args(args)
+            .args(["--http", &port.to_string()])
+            .args(web)
+            .env("FIXTURE_PIDS", file("pids"))
+            .env("FIXTURE_RECORD", file("record"))
+            .env("FIXTURE_HTTP", file("http"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Web { child, url: line.trim().to_owned() }
+    }
+
+    /// The HTTP requests that a server received: method, path, headers.
+    pub fn requests(&self, name: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.dir.path().join(format!("{name}.http"))).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// One fixture server over HTTP, ready, with its tools known.
+    pub async fn over_http(args: &[&str], web: &[&str]) -> (Self, Web) {
+        let mut rig = Self::new();
+        let web = rig.web("s", args, web);
+        rig.mcp.configure(vec![web.entry("s")]);
+        rig.ready("s").await;
+        (rig, web)
     }
 
     /// The pids that a server wrote down: its own and its grandchildren's, of every start.
@@ -220,6 +260,41 @@ impl Rig {
     /// Calls, waits, and takes the text of the answer.
     pub async fn text(&self, server: &str, tool: &str, arguments: Value) -> String {
         text(&self.call(server, tool, arguments).await)
+    }
+}
+
+/// A server that speaks HTTP.
+pub struct Web {
+    child: std::process::Child,
+    pub url: String,
+}
+
+impl Web {
+    pub fn entry(&self, name: &str) -> ServerEntry {
+        self.entry_at(name, "/mcp")
+    }
+
+    pub fn entry_at(&self, name: &str, path: &str) -> ServerEntry {
+        entry(name, Transport::Http { url: format!("{}{path}", self.url), headers: Vec::new() })
+    }
+
+    pub fn sse_entry(&self, name: &str) -> ServerEntry {
+        entry(name, Transport::Sse { url: format!("{}/sse", self.url), headers: Vec::new() })
+    }
+
+    pub fn port(&self) -> u16 {
+        self.url.rsplit_once(':').unwrap().1.parse().unwrap()
+    }
+
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
 

@@ -4,7 +4,7 @@ use crate::facts::Named;
 use crate::source::{Source, Tree, Violation, is_within};
 
 /// Below all: whoever needs them may use them, but for those that [`DIRECTIONS`] gives no more than it names.
-const SHARED: &[&str] = &["redact", "guard", "strings", "disk"];
+const SHARED: &[&str] = &["redact", "guard", "strings", "disk", "sanitize"];
 
 /// Which of our modules a module may use, beside itself. The longest fitting line counts.
 const DIRECTIONS: &[(&str, Allowed)] = &[
@@ -15,6 +15,7 @@ const DIRECTIONS: &[(&str, Allowed)] = &[
     ("domain", Allowed::Exactly(&[])),
     ("redact", Allowed::Exactly(&[])),
     ("disk", Allowed::Exactly(&[])),
+    ("sanitize", Allowed::Exactly(&[])),
     ("guard", Allowed::Exactly(&[])),
     ("desktop", Allowed::Exactly(&["domain"])),
     ("strings", Allowed::Exactly(&["domain"])),
@@ -23,8 +24,9 @@ const DIRECTIONS: &[(&str, Allowed)] = &[
     ("contract", Allowed::Exactly(&["domain"])),
     ("config", Allowed::These(&["schema", "domain"])),
     ("dialect", Allowed::These(&["schema", "domain"])),
-    ("mcp", Allowed::These(&["schema", "domain"])),
-    ("provider", Allowed::These(&["schema", "domain"])),
+    ("web", Allowed::Exactly(&[])),
+    ("mcp", Allowed::These(&["web", "schema", "domain"])),
+    ("provider", Allowed::These(&["web", "schema", "domain"])),
     ("policy", Allowed::These(&["schema", "domain"])),
     ("tools", Allowed::These(&["mcp", "schema", "domain"])),
     ("tui", Allowed::These(&["contract", "domain", "config"])),
@@ -35,7 +37,7 @@ const DIRECTIONS: &[(&str, Allowed)] = &[
     ),
     ("agent::machine", Allowed::Exactly(&["contract", "domain"])),
     ("relay", Allowed::These(&["provider", "contract", "domain"])),
-    ("doctor", Allowed::These(&["config", "mcp", "domain"])),
+    ("doctor", Allowed::These(&["config", "mcp", "provider", "schema", "domain"])),
     ("demo_server", Allowed::These(&["domain"])),
 ];
 
@@ -118,9 +120,9 @@ const BANS: &[Ban] = &[
         place: Place::But(&["mcp", "demo_server"]),
     },
     Ban {
-        what: "reqwest belongs to provider::transport, mcp and relay",
+        what: "reqwest belongs to web, provider::transport, mcp::remote and relay",
         is: |p| p.begins("reqwest"),
-        place: Place::But(&["provider::transport", "mcp", "relay"]),
+        place: Place::But(&["web", "provider::transport", "mcp::remote", "relay"]),
     },
     Ban {
         what: "ratatui and crossterm belong to tui",
@@ -261,6 +263,7 @@ mod tests {
         for (path, text) in [
             ("src/agent/mod.rs", "use rmcp::model::Tool;"),
             ("src/provider/catalog.rs", "fn f() -> reqwest::Client { }"),
+            ("src/mcp/hub.rs", "use reqwest::Client;"),
             ("src/headless/mod.rs", "use ratatui::text::Line;"),
             ("src/tui/pane/x.rs", "use ratatui::style::{Color, Style};"),
             ("src/tui/pane/x.rs", "fn f() { style.fg(Color::Red) }"),
@@ -282,6 +285,7 @@ mod tests {
         for (path, text) in [
             ("src/mcp/hub.rs", "use rmcp::model::Tool;"),
             ("src/provider/transport.rs", "use reqwest::Client;"),
+            ("src/mcp/remote/courier.rs", "use reqwest::Client;"),
             ("src/tui/theme/mod.rs", "use ratatui::style::Color;"),
             ("src/tools/process.rs", "use tokio::process::Command;"),
             ("src/config/mod.rs", "fn f() { std::env::var(\"HOME\"); }"),

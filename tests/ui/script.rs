@@ -36,7 +36,7 @@ pub fn model() -> Event {
 }
 
 pub fn context(tokens: u64) -> Event {
-    let total = Usage { input: tokens, output: 900, cached: 0, reasoning: 200 };
+    let total = Usage { input: tokens, output: 900, cached: 0, written: 0, reasoning: 200 };
     Event::Session(SessionEvent::Context { tokens, total })
 }
 

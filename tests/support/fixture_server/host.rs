@@ -10,8 +10,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Starts `count` servers, each with a stubborn grandchild, says `ready`, and sleeps. Pids go to `$FIXTURE_PIDS` by the servers themselves.
-pub fn run(state_dir: &str, count: usize) -> ExitCode {
+/// Starts `count` servers, each with a stubborn grandchild, reaches those at `urls`, says `ready`, and sleeps. Pids go to `$FIXTURE_PIDS` by the servers themselves.
+pub fn run(state_dir: &str, count: usize, urls: &[String]) -> ExitCode {
     let exe = std::env::current_exe().unwrap();
     let (tx, rx) = mpsc::channel();
     let options = Options {
@@ -23,9 +23,16 @@ pub fn run(state_dir: &str, count: usize) -> ExitCode {
         tap: None,
     };
     let mcp = Mcp::new(options, move |signal| drop(tx.send(signal)));
-    mcp.configure((0..count).map(|n| entry(&exe, n)).collect());
+    let remote = urls.iter().map(|url| Transport::Http { url: url.clone(), headers: Vec::new() });
+    let remote = remote.enumerate().map(|(n, transport)| ServerEntry {
+        name: format!("r{n}").into(),
+        transport: Ok(transport),
+        fingerprint: format!("remote{n}").into(),
+        ..entry(&exe, n)
+    });
+    mcp.configure((0..count).map(|n| entry(&exe, n)).chain(remote).collect());
     let mut ready = 0;
-    while ready < count {
+    while ready < count + urls.len() {
         if let Ok(ServerSignal::Status(status)) = rx.recv_timeout(Duration::from_secs(30))
             && status.state == ServerState::Ready
             && status.tools.is_some()

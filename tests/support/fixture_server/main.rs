@@ -16,14 +16,18 @@
 //! | `--grandchild` | starts a process in a group of its own that ignores TERM, HUP and INT; its pid is appended to the file `$FIXTURE_PIDS` |
 //! | `--linger` | lives on when its standard input ends |
 //!
+//! | `--http PORT` | speaks HTTP on that port (0: any), and says its address; the options of `http::Options` follow: `--reply sse\|json`, `--ids`, `--retry MS`, |
+//! | | `--no-get`, `--stale STATUS`, `--no-session`, `--token VALUE`, `--refusal STATUS`, `--status STATUS`, `--flaky COUNT`, `--only-sse`, `--short`, `--endpoint URL` |
+//!
 //! Its own pid is the first line of `$FIXTURE_PIDS`; every line it receives is appended to `$FIXTURE_RECORD`.
-//! First words instead of options: `guard` (mcpane's guard process), `demo-server` (mcpane's), `host STATE_DIR COUNT` (a host with servers) and
+//! First words instead of options: `guard` (mcpane's guard process), `demo-server` (mcpane's), `host STATE_DIR COUNT [URL…]` (a host with servers, and remote ones) and
 //! `hold COUNT` (a holder of a guard with process groups), both to be killed.
 // The children that are left running are the point.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::zombie_processes)]
 
 mod canned;
 mod host;
+mod http;
 mod tools;
 
 use serde_json::{Map, Value, json};
@@ -32,7 +36,7 @@ use std::io::{BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
 /// What the options say.
@@ -47,6 +51,7 @@ struct Options {
     banner: bool,
     linger: bool,
     canned: Option<String>,
+    http: Option<http::Options>,
 }
 
 /// What the threads share.
@@ -62,6 +67,8 @@ struct Server {
     added: AtomicBool,
     /// Standard input is no longer read, and stays open.
     deaf: AtomicBool,
+    /// Set where it speaks HTTP.
+    web: OnceLock<Arc<http::Web>>,
 }
 
 fn main() -> ExitCode {
@@ -76,6 +83,7 @@ fn main() -> ExitCode {
         banner: false,
         linger: false,
         canned: None,
+        http: None,
     };
     let mut grandchild = false;
     let value = |args: &mut dyn Iterator<Item = String>| args.next().expect("a value");
@@ -83,7 +91,9 @@ fn main() -> ExitCode {
         match arg.as_str() {
             "guard" => return mcpane::guard::run(),
             "demo-server" => return mcpane::demo_server::run(),
-            "host" => return host::run(&value(&mut args), value(&mut args).parse().unwrap()),
+            "host" => {
+                return host::run(&value(&mut args), value(&mut args).parse().unwrap(), &args.collect::<Vec<_>>());
+            }
             "hold" => return host::hold(value(&mut args).parse().unwrap()),
             "--stderr" => eprintln!("{}", value(&mut args)),
             "--banner" => options.banner = true,
@@ -96,6 +106,7 @@ fn main() -> ExitCode {
             "--list" => options.list = value(&mut args),
             "--style" => options.style = value(&mut args),
             "--version" => options.version = Some(value(&mut args)),
+            "--http" => options.http = Some(web_options(value(&mut args).parse().unwrap(), &mut args)),
             other => panic!("unknown option {other}"),
         }
     }
@@ -113,6 +124,46 @@ fn main() -> ExitCode {
     serve(options)
 }
 
+/// The options that follow `--http`; what is none of them ends them, so they come last.
+fn web_options(port: u16, args: &mut dyn Iterator<Item = String>) -> http::Options {
+    let mut web = http::Options {
+        port,
+        reply: "sse".into(),
+        ids: false,
+        retry: None,
+        standing: true,
+        stale: 404,
+        sessions: true,
+        token: None,
+        refusal: 401,
+        status: None,
+        flaky: 0,
+        only_sse: false,
+        short: false,
+        endpoint: None,
+    };
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().expect("a value");
+        match arg.as_str() {
+            "--reply" => web.reply = value(),
+            "--ids" => web.ids = true,
+            "--retry" => web.retry = Some(value().parse().unwrap()),
+            "--no-get" => web.standing = false,
+            "--stale" => web.stale = value().parse().unwrap(),
+            "--no-session" => web.sessions = false,
+            "--token" => web.token = Some(value()),
+            "--refusal" => web.refusal = value().parse().unwrap(),
+            "--status" => web.status = Some(value().parse().unwrap()),
+            "--flaky" => web.flaky = value().parse().unwrap(),
+            "--only-sse" => web.only_sse = true,
+            "--short" => web.short = true,
+            "--endpoint" => web.endpoint = Some(value()),
+            other => panic!("unknown option {other} after --http"),
+        }
+    }
+    web
+}
+
 fn serve(options: Options) -> ExitCode {
     let linger = options.linger;
     let server = Arc::new(Server {
@@ -123,9 +174,13 @@ fn serve(options: Options) -> ExitCode {
         running: Mutex::default(),
         added: AtomicBool::new(false),
         deaf: AtomicBool::new(false),
+        web: OnceLock::new(),
     });
     if let Some(file) = &server.options.canned {
         canned::watch(Arc::clone(&server), file.clone());
+    }
+    if let Some(web) = server.options.http.clone() {
+        return http::serve(server, web);
     }
     if server.options.banner {
         server.raw(b"Fixture server v1 (c) nobody\n\x1b[32mready\x1b[0m on stdio\n{\"level\":\"info\",\"msg\":\"not rpc\"}\n\xff\xfe\n\n");
@@ -154,6 +209,9 @@ fn append(variable: &str, line: &str) {
 impl Server {
     /// Writes bytes as they are.
     fn raw(&self, bytes: &[u8]) {
+        if http::write(bytes) {
+            return;
+        }
         let mut out = self.out.lock().unwrap();
         // The client may be gone.
         let _ = out.write_all(bytes).and_then(|()| out.flush());
@@ -222,8 +280,9 @@ impl Server {
             (Some("tools/call"), Some(id)) => {
                 let cancelled = Arc::new(AtomicBool::new(false));
                 self.running.lock().unwrap().insert(id.to_string(), Arc::clone(&cancelled));
-                let server = Arc::clone(self);
+                let (server, sink) = (Arc::clone(self), http::sink());
                 std::thread::spawn(move || {
+                    http::work_for(sink);
                     tools::call(&server, &id, &params, &cancelled);
                     server.running.lock().unwrap().remove(&id.to_string());
                 });
@@ -256,10 +315,14 @@ impl Server {
             "instructions": "Only for tests.",
         });
         match self.options.init.as_str() {
-            "never" => {}
-            "half" => self.notify("notifications/message", json!({ "level": "info", "data": "loading" })),
+            "never" => http::keep_open(),
+            "half" => {
+                self.notify("notifications/message", json!({ "level": "info", "data": "loading" }));
+                http::keep_open();
+            }
             "die" => {
                 eprintln!("fixture: cannot import name 'Server'");
+                http::keep_open();
                 std::process::exit(self.options.exit);
             }
             "error" => self.error(id, -32000, "no licence"),
@@ -288,7 +351,7 @@ impl Server {
         }
         let cursor = params.get("cursor").and_then(Value::as_str);
         let result = match (self.options.list.as_str(), cursor) {
-            ("never", _) => return,
+            ("never", _) => return http::keep_open(),
             ("error", _) => return self.error(id, -32000, "the list is not available"),
             ("die", _) => std::process::exit(self.options.exit),
             ("loop", _) => {
@@ -315,7 +378,7 @@ impl Server {
                 id,
                 json!({ "contents": [{ "uri": "fixture://note", "mimeType": "text/plain", "text": "a note" }] }),
             ),
-            Some("fixture://never") => {}
+            Some("fixture://never") => http::keep_open(),
             _ => self.error(id, -32002, "Resource not found"),
         }
     }

@@ -103,7 +103,10 @@ pub fn call(server: &Server, id: &Value, params: &Value, cancelled: &AtomicBool)
             }
             text("flooded")
         }
-        "elicit" => text(json!(elicit(server, arguments))),
+        "elicit" => text(json!(match server.web.get() {
+            Some(web) if arguments["aside"] == true => web.aside(|| elicit(server, arguments)),
+            _ => elicit(server, arguments),
+        })),
         "link" => {
             let ask = object([
                 ("mode", json!("url")),
@@ -179,15 +182,23 @@ fn elicit(server: &Server, arguments: &Value) -> Vec<Value> {
 }
 
 fn fault(server: &Server, id: &Value, arguments: &Value) {
+    if super::http::fault(server, id, arguments) {
+        return;
+    }
     match arguments["kind"].as_str().unwrap_or_default() {
-        "hang" => {}
+        "hang" => super::http::keep_open(),
         "die" => {
             eprintln!("fixture: last words");
             eprintln!("fixture: cannot go on");
+            super::http::keep_open();
             std::process::exit(42);
         }
         "die_after" => {
             server.answer(id, text("before the end"));
+            if server.web.get().is_some() {
+                // Its connections are written by others.
+                std::thread::sleep(Duration::from_millis(200));
+            }
             std::process::exit(0);
         }
         "abort" => std::process::abort(),

@@ -59,7 +59,7 @@ impl Foot {
         let status_above = status.as_ref().is_some_and(|(text, _)| BUTTONS + width::of(text) > columns);
         let content = if tree.entries.is_empty() { Content::Nothing } else { Content::Fields };
         let reserve = u16::try_from(reserve.max(help.len())).unwrap_or(u16::MAX);
-        Self { purpose, content, reserve, help, status, status_above }
+        Self { purpose, content, help, reserve, status, status_above }
     }
 
     /// Rows it wants above the buttons.

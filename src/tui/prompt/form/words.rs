@@ -3,24 +3,15 @@
 use super::field::Control;
 use super::tree::Entry;
 use crate::domain::form::check::{text_of, unchecked_pattern};
+use crate::domain::form::says::{number, short};
 use crate::domain::form::{Field, FieldError, FieldKind, TextFormat};
 use crate::tui::look::Look;
 use crate::tui::prompt::glyph::glyphs;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// Longest name, pattern or default that is shown, in characters. The whole of it counts, whatever is shown.
-const SHOWN: usize = 160;
 /// Longest help of a field, bytes.
 const HELP: usize = 2_000;
-
-/// The beginning of a text that somebody else may have made as long as they liked.
-fn short(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
 
 /// The beginning of a value's JSON text. Costs what it returns, not what the value holds.
 fn head(value: &Value) -> String {
@@ -44,36 +35,7 @@ fn head(value: &Value) -> String {
 
 /// What is wrong.
 pub(in crate::tui) fn error(error: &FieldError, look: &Look<'_>) -> String {
-    let strings = look.strings;
-    let limit = |key: &str, value: String| strings.fill(key, &[("limit", &value)]);
-    match error {
-        FieldError::Required => strings.get("form.error.required").to_owned(),
-        FieldError::TooShort { min } => limit("form.error.too_short", min.to_string()),
-        FieldError::TooLong { max } => limit("form.error.too_long", max.to_string()),
-        FieldError::Pattern { pattern } => strings.fill("form.error.pattern", &[("pattern", &short(pattern))]),
-        FieldError::Format { format } => strings.get(format_error(*format)).to_owned(),
-        FieldError::NotANumber => strings.get("form.error.not_a_number").to_owned(),
-        FieldError::NotAnInteger => strings.get("form.error.not_an_integer").to_owned(),
-        FieldError::TooSmall { min } => limit("form.error.too_small", number(*min)),
-        FieldError::TooLarge { max } => limit("form.error.too_large", number(*max)),
-        FieldError::TooFew { min } => limit("form.error.too_few", min.to_string()),
-        FieldError::TooMany { max } => limit("form.error.too_many", max.to_string()),
-        FieldError::NotJson { problem } => strings.fill("form.error.not_json", &[("problem", problem)]),
-        FieldError::Schema { problem } => strings.fill("form.error.schema", &[("problem", problem)]),
-    }
-}
-
-fn format_error(format: TextFormat) -> &'static str {
-    match format {
-        TextFormat::Email => "form.error.email",
-        TextFormat::Uri => "form.error.uri",
-        TextFormat::Date => "form.error.date",
-        TextFormat::DateTime => "form.error.date_time",
-    }
-}
-
-fn number(value: f64) -> String {
-    if value.abs() >= 1e15 { format!("{value:e}") } else { value.to_string() }
+    look.strings.render(&error.phrase())
 }
 
 /// The limits of a choice of several, for its label: `1–2`.
