@@ -290,8 +290,7 @@ impl Ui {
     /// A key while something covers the panes or the composer; `None` when nothing does, or wants it. What is too small to be seen keeps keys from all.
     fn covering_key(&mut self, key: KeyEvent, now: Instant) -> Option<Vec<Effect>> {
         if self.arrangement() == Arrangement::TooSmall {
-            let covered = self.scene.prompts.is_open() || self.layers.is_modal();
-            return covered.then(|| self.covered_key(key, now));
+            return (self.scene.prompts.is_open() || self.layers.is_modal()).then(|| self.covered_key(key, now));
         }
         let guest = self.layers.manner() == Some(Manner::Guest);
         if self.layers.is_modal() || (guest && self.guest_may_have(key)) {
