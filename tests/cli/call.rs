@@ -27,7 +27,7 @@ fn an_answer_is_printed_and_nothing_else() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{\"text\": \"piped\"}").unwrap();
     assert_eq!(child.wait_with_output().unwrap().stdout, b"piped\n");
-    assert_eq!(place.processes(), [], "nothing is left running");
+    place.is_left_alone();
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn ctrl_c_cancels_and_says_so() {
     assert_eq!(output.status.code(), Some(130));
     assert!(String::from_utf8_lossy(&output.stderr).contains("Interrupted; good:slow may have run."));
     place.receives("good", |message| message["method"] == "notifications/cancelled");
-    assert_eq!(place.processes(), [], "nothing is left running");
+    place.is_left_alone();
 }
 
 #[test]
@@ -155,5 +155,5 @@ fn ctrl_c_in_a_form_stops_the_call() {
     program.key("c-c");
     program.assert_exit(130);
     place.receives("good", |message| message["method"] == "notifications/cancelled");
-    assert_eq!(place.processes(), [], "nothing is left running");
+    place.is_left_alone();
 }

@@ -1,9 +1,10 @@
 //! Running a command to its end, and making its output comparable.
 
-use crate::rig::Place;
 use crate::rig::place::program;
 use crate::rig::procs::MARK;
+use crate::rig::{PATIENCE, Place, ms};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// What a command came to.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub trait Stage {
     fn command(&self, args: &[&str]) -> Command;
     /// Runs it to the end. Paths of this place, times and the like are replaced, so that the output can be compared.
     fn run(&self, args: &[&str]) -> Ran;
+    /// Nothing is left running, once the guard has seen that the program is gone.
+    fn is_left_alone(&self);
     /// The same for a text of any origin.
     fn comparable(&self, text: &str) -> String;
 }
@@ -37,6 +40,15 @@ impl Stage for Place {
         let output = self.command(args).output().unwrap();
         let text = |bytes: &[u8]| self.comparable(std::str::from_utf8(bytes).unwrap());
         Ran { code: output.status.code().unwrap(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    #[track_caller]
+    fn is_left_alone(&self) {
+        let until = Instant::now() + PATIENCE;
+        while !self.processes().is_empty() {
+            assert!(Instant::now() < until, "still running: {:#?}", self.processes());
+            std::thread::sleep(ms(20));
+        }
     }
 
     fn comparable(&self, text: &str) -> String {
