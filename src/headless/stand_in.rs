@@ -104,7 +104,8 @@ impl StandIn {
         }
     }
 
-    fn approval(&self, approval: &Approval) -> Answer {
+    /// Answers an approval. One that changed while its answer was on the way is to be answered anew: what was said was said of what stood there before.
+    pub fn approval(&self, approval: &Approval) -> Answer {
         if self.covers(approval) {
             Answer::Approve { scope: Scope::Once, version: Some(approval.version) }
         } else {
@@ -217,7 +218,8 @@ mod tests {
         };
         let verdict = Verdict::Ask { why: Phrase::new("policy.external") };
         let check = Check { verdict, warnings: Vec::new(), preview: Preview::Arguments, grant: None };
-        let approval = Approval { call, spec: Arc::new(spec), check, form: Form::default(), problems: Vec::new() };
+        let approval =
+            Approval { call, spec: Arc::new(spec), check, form: Form::default(), problems: Vec::new(), version: 0 };
         let kind = PromptKind::Approval(Box::new(approval));
         Prompt { id: PromptId(1), call: Some(CallId(1)), step: None, kind, expires_ms: None }
     }
