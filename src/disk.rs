@@ -1,16 +1,18 @@
 //! Files that are the user's alone: 0600 in 0700 directories, replaced as a whole, safe against a second mcpane.
 //!
 //! Owns: reading such a file ([`read`], [`open`]), adding to one ([`append`]), writing one atomically ([`write`]) and changing one under a lock
-//! ([`update`]). Does not know what is in them. Below everyone who keeps state on disk.
+//! ([`update`]); and, with the same care, changing a file that is not ours alone ([`update_shared`]). Does not know what is in them. Below everyone
+//! who keeps state on disk.
 //!
 //! **Invariants:** a reader sees the old file or the new one, never a mixture; what another process wrote between our reading and our writing is
 //! not lost, because both happen under the lock; a symlink (dotfile managers make them) keeps pointing where it did. Nothing here waits for, or reads
 //! without end, what stands where a file should: a pipe, a device, a directory is an error.
 
 use rustix::fs::OFlags;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use sha2::{Digest as _, Sha256};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,7 +67,16 @@ pub fn read(path: &Path) -> io::Result<Option<String>> {
 
 /// Replaces a file, or makes it. Its directory is made if it is missing.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
-    replace(&real(path), text)
+    replace(&real(path), text, Mode::Private)
+}
+
+/// Who may read a file that is written.
+#[derive(Clone, Copy)]
+enum Mode {
+    /// The user alone.
+    Private,
+    /// Whoever may read it now; a new one, whoever the umask lets.
+    AsFound,
 }
 
 /// Changes a file: gives its text (`None` if there is no file) to `change`, and writes what comes back (`None` leaves it as it is). Nobody
@@ -75,20 +86,52 @@ pub fn update<T, E: From<io::Error>>(
     change: impl FnOnce(Option<String>) -> Result<(Option<String>, T), E>,
 ) -> Result<T, E> {
     let path = real(path);
-    let _lock = lock(&path)?;
-    let before = read(&path)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let lock = directory(&path).join(format!(".{name}.lock"));
+    change_under(&path, &lock, Mode::Private, change)
+}
+
+/// As [`update`], for a file that others read too (a project's): who may read it stays as it is, a new one gets what the umask leaves, and the lock
+/// stands in the directory `locks`, so that nothing is left beside the file.
+pub fn update_shared<T, E: From<io::Error>>(
+    path: &Path,
+    locks: &Path,
+    change: impl FnOnce(Option<String>) -> Result<(Option<String>, T), E>,
+) -> Result<T, E> {
+    let path = real(&std::path::absolute(path)?);
+    let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    change_under(&path, &locks.join(format!("{name}.lock")), Mode::AsFound, change)
+}
+
+fn change_under<T, E: From<io::Error>>(
+    path: &Path,
+    lock_file: &Path,
+    mode: Mode,
+    change: impl FnOnce(Option<String>) -> Result<(Option<String>, T), E>,
+) -> Result<T, E> {
+    let _lock = lock(lock_file, path)?;
+    let before = read(path)?;
     let (after, result) = change(before)?;
     if let Some(text) = after {
-        replace(&path, &text)?;
+        replace(path, &text, mode)?;
     }
     Ok(result)
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, text: &str, mode: Mode) -> io::Result<()> {
     let directory = directory(path);
     create_dir(directory)?;
-    // `tempfile` makes its files 0600.
-    let mut file = tempfile::Builder::new().prefix(".mcpane-").tempfile_in(directory)?;
+    // `tempfile` makes its files 0600; what is asked for here goes through the umask.
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".mcpane-");
+    if let Mode::AsFound = mode {
+        builder.permissions(Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(directory)?;
+    if let (Mode::AsFound, Ok(found)) = (mode, fs::metadata(path)) {
+        file.as_file().set_permissions(found.permissions())?;
+    }
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
@@ -98,11 +141,9 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// The lock of a file; it ends when it is dropped, and with the process in any case.
-fn lock(path: &Path) -> io::Result<File> {
-    let directory = directory(path);
-    create_dir(directory)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let file = append(&directory.join(format!(".{name}.lock")))?;
+fn lock(lock: &Path, path: &Path) -> io::Result<File> {
+    create_dir(directory(lock))?;
+    let file = append(lock)?;
     let tries = PATIENCE.as_millis() / PAUSE.as_millis();
     for _ in 0..tries {
         match file.try_lock() {
@@ -133,7 +174,6 @@ fn real(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -154,6 +194,26 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         write(&path, "three").unwrap();
         assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn a_shared_file_keeps_its_mode_and_nothing_is_left_beside_it() {
+        let root = tempfile::tempdir().unwrap();
+        let (path, locks) = (root.path().join("project/.mcp.json"), root.path().join("locks"));
+        fs::create_dir(root.path().join("project")).unwrap();
+        let put = |text: &str| {
+            update_shared(&path, &locks, |before| Ok::<_, io::Error>((Some(before.unwrap_or_default() + text), ())))
+                .unwrap();
+        };
+        put("a");
+        let plain = root.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        assert_eq!(mode(&path), mode(&plain), "a new one is as any other program would make it");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        put("b");
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode(&path)), ("ab", 0o640));
+        let left: Vec<_> = fs::read_dir(root.path().join("project")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left, [".mcp.json"]);
     }
 
     #[test]

@@ -142,6 +142,8 @@
 //! - *An edit of a waiting call is an `Op::Amend`*, checked anew before it can be approved: nobody approves what was not shown.
 //! - *A tool may say `Stale`*: what it was inspected against changed, so it did nothing and is looked at again. Two edits of one file in one reply work.
 //! - *Progress is taken out of the stream before rmcp*, which hands each notification to a task of its own and loses the order.
+//! - *MCP over HTTP is our own transport* ([`mcp`]): rmcp's reads answers into types first, so that malformed ones vanish and their calls hang, retries
+//!   without end, and cannot tell whether a call may have run. rmcp's service runs on ours as it does over a pipe.
 //! - *The terminal's bytes are read by our own parser* ([`tui::input`]): answers to queries must not be typed into the composer, and a lone `Esc` is held.
 //! - `demo_server` and `guard` start before anything else is made: one must outlive us, the other is started by us.
 
@@ -154,6 +156,7 @@ pub mod demo_server;
 pub mod desktop;
 pub mod dialect;
 pub mod disk;
+pub mod doctor;
 pub mod domain;
 pub mod guard;
 pub mod headless;

@@ -73,7 +73,8 @@ fn kept(
     Ok(cell.get_or_init(|| client))
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether an address is on this computer.
+pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -164,7 +164,8 @@ fn watch(files: Vec<PathBuf>, voice: agent::Notices) -> tokio::task::JoinHandle<
     })
 }
 
-fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
+/// The user's own keys laid over the built-in ones.
+pub(super) fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
     let path = dirs.keymap();
     match disk::read(&path) {
         Ok(Some(text)) => {
@@ -179,7 +180,8 @@ fn user_keys(dirs: &Dirs, keymap: &mut Keymap) -> Vec<Notice> {
     }
 }
 
-fn depth(env: &Env) -> Depth {
+/// How many colours the terminal shows.
+pub(super) fn depth(env: &Env) -> Depth {
     let get = |name| env.get(name).unwrap_or_default();
     tui::wardrobe::depth(get("TERM"), get("COLORTERM"), env.get("NO_COLOR"))
 }

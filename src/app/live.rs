@@ -93,10 +93,14 @@ impl Live {
         }
     }
 
+    fn load(&mut self) -> Servers {
+        let inputs = Inputs { env: &self.env, dirs: &self.dirs, project: &self.project, flags: &self.flags };
+        load::load_servers(&inputs, &self.config, &mut self.trust)
+    }
+
     /// Reads the files of servers again; what changed is told.
     fn reread(&mut self) -> Changes {
-        let inputs = Inputs { env: &self.env, dirs: &self.dirs, project: &self.project, flags: &self.flags };
-        let Servers { entries, notices, pending, .. } = load::load_servers(&inputs, &self.config, &mut self.trust);
+        let Servers { entries, notices, pending, .. } = self.load();
         let changed = diff(&self.entries, &entries);
         self.entries = entries;
         self.register_secrets();
@@ -141,8 +145,11 @@ impl Settings for Live {
     }
 
     fn trust(&mut self, file: &str, yes: bool) -> Changes {
+        let known = self.load().notices;
         let answered = self.trust.answer(file, yes);
         let mut changes = self.reread();
+        // An answer is no wish to hear everything again.
+        changes.notices.retain(|notice| !known.contains(notice));
         changes.notices.extend(answered.err());
         changes
     }

@@ -3,11 +3,16 @@
 //! Owns the order in which things are made and ended, and the exit status: 0 done, 1 failed, 2 usage or configuration, 128 + n signal n;
 //! of a task without a screen also 3, 4 and 130 (see [`crate::headless::End`]).
 
+mod call;
 mod chat;
+mod doctor;
 mod fit;
+mod fleet;
+mod ground;
 mod host;
 mod kept;
 mod live;
+mod manage;
 mod models;
 mod prepare;
 mod replay;
@@ -55,6 +60,9 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
             Some(Command::Run(task)) => run::run(*task, env, &strings),
             Some(Command::Sessions(wish)) => sessions::run(&wish, &env, &strings),
             Some(Command::Replay(wish)) => replay::run(&wish, env, &strings),
+            Some(Command::Call(call)) => call::run(&call, env, &strings),
+            Some(Command::Doctor(doctor)) => doctor::run(&doctor, env, &strings),
+            Some(Command::Mcp(servers)) => manage::run(*servers, env, &strings),
             None => chat::run(cli.chat, env, &strings),
         },
         Err(error) => {

@@ -25,6 +25,7 @@ use crate::policy::{Effect, Place, Policy, Rules, Store};
 use crate::provider::Provider;
 use crate::redact::Redactor;
 use crate::strings::{Language, Strings};
+use crate::tools::builtin;
 use crate::tools::scene::Setting;
 use crate::tui::theme::Library;
 use crate::{mcp, telemetry};
@@ -235,7 +236,8 @@ pub fn layout(layout: Layout) -> ui::Layout {
     }
 }
 
-fn flags(options: &Options, front: Front<'_>) -> Flags {
+/// What the command line says, for the loaders.
+pub fn flags(options: &Options, front: Front<'_>) -> Flags {
     Flags {
         model: options.model.clone(),
         base_url: options.base_url.clone(),
@@ -257,7 +259,8 @@ fn flags(options: &Options, front: Front<'_>) -> Flags {
     }
 }
 
-fn policy(config: &Config, dirs: &Dirs, front: Front<'_>, notices: &mut Vec<Notice>) -> Result<Policy, Phrase> {
+/// The user's rules and grants.
+pub fn policy(config: &Config, dirs: &Dirs, front: Front<'_>, notices: &mut Vec<Notice>) -> Result<Policy, Phrase> {
     let project = config.working_dirs.first().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
     let place = Place { project, home: Some(dirs.home.to_string_lossy().into_owned()) };
     let mut rules = Rules::default();
@@ -274,6 +277,7 @@ fn policy(config: &Config, dirs: &Dirs, front: Front<'_>, notices: &mut Vec<Noti
             leave.add(Effect::Allow, text, "--allow", &place)?;
         }
     }
+    notices.extend(rules.for_unknown_builtins(&builtin::NAMES).into_iter().map(Notice::warning));
     let (store, problems) = Store::load(&dirs.grants());
     notices.extend(problems);
     Ok(Policy::new(rules, place, store).with_leave(leave))

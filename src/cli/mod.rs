@@ -4,8 +4,11 @@
 //! offered. Does not run anything.
 
 mod options;
+pub mod paper;
 pub mod replay;
+pub mod report;
 pub mod run;
+pub mod servers;
 pub mod sessions;
 
 pub use options::Options;
@@ -45,6 +48,13 @@ pub enum Command {
     },
     /// The manual page.
     Man,
+    /// Servers: list, add, try, trust.
+    #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+    Mcp(Box<servers::Servers>),
+    /// One tool call without a model.
+    Call(Box<servers::Call>),
+    /// What is configured, and what is wrong with it.
+    Doctor(Box<servers::Doctor>),
     /// Ends process groups when its pipe closes.
     #[command(hide = true)]
     Guard,

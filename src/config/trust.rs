@@ -111,6 +111,11 @@ impl Trust {
         TrustRequest { file, servers, changes }
     }
 
+    /// The content that waits for an answer about this file.
+    pub fn shown(&self, file: &str) -> Option<&str> {
+        self.asked.get(file).map(String::as_str)
+    }
+
     /// The user's answer to [`Self::request`], for the content that was shown. An answer for a file that was not asked about changes nothing.
     pub fn answer(&mut self, file: &str, yes: bool) -> Result<(), Notice> {
         let Some(content) = self.asked.remove(file) else { return Ok(()) };

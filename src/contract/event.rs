@@ -261,7 +261,7 @@ pub enum ToolEvent {
         /// The new piece.
         text: String,
     },
-    /// It is suspended until the user answers its server.
+    /// It is suspended until the user answers: its server, or the question that it is.
     Suspended {
         /// Which.
         call: CallId,

@@ -115,6 +115,16 @@ pub(super) fn weave<'a>(text: &'a str, opaque: &'a [Value], calls: &'a [CallRef]
     out
 }
 
+/// The same without blocks at the end: the two APIs that sign thoughts as blocks of their own refuse a thought that nothing follows, as when the call
+/// that followed it could not be read.
+pub(super) fn weave_followed<'a>(text: &'a str, opaque: &'a [Value], calls: &'a [CallRef]) -> Vec<Part<'a>> {
+    let mut parts = weave(text, opaque, calls);
+    while matches!(parts.last(), Some(Part::Block(_))) {
+        parts.pop();
+    }
+    parts
+}
+
 fn say<'a>(text: &'a str, out: &mut Vec<Part<'a>>) {
     if !text.trim().is_empty() {
         out.push(Part::Text(text));

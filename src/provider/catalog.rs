@@ -297,8 +297,8 @@ pub struct OpenOptions {
     pub temperature: Option<f64>,
     /// Limit of tokens in a reply, instead of the entry's.
     pub max_tokens: Option<u32>,
-    /// How long to wait.
-    pub limits: Limits,
+    /// How long to wait, instead of what is fitting for the address ([`super::transport::patience`]).
+    pub limits: Option<Limits>,
     /// Learns the key, and masks what errors say.
     pub redactor: Redactor,
     /// Sees the bytes of every request and reply.
@@ -387,7 +387,8 @@ mod tests {
     fn unknown_names_get_a_guess() {
         let catalog = Catalog::built_in();
         let refused = |name: &str| catalog.open(name, &OpenOptions::default()).err().unwrap();
-        assert_eq!(refused("opneai:gpt").to_string(), "no provider is called \"opneai\"; did you mean openai?");
+        let said = "no provider is called \"opneai\"; did you mean openai or openai-responses?";
+        assert_eq!(refused("opneai:gpt").to_string(), said);
         assert_eq!(&*refused("opneai:gpt").phrase().key, "model.unknown_provider_near");
         assert_eq!(&*refused("qqq:x").phrase().key, "model.unknown_provider");
         assert_eq!(refused("ollama"), OpenError::NoModel { provider: "ollama".into() });

@@ -63,6 +63,7 @@ impl Endpoint {
         let ModelEntry { temperature, max_tokens, context, native_tools, images, extra } = special;
         let mut quirks = entry.quirks.clone();
         quirks.images = images.unwrap_or(quirks.images);
+        let base = wire.base(options.base_url.as_deref().unwrap_or(&entry.base_url));
         let mut all = entry.extra.clone();
         all.extend(extra);
         let context = context.or(entry.context);
@@ -86,9 +87,9 @@ impl Endpoint {
                 sight_is_set: images.is_some() || quirks.images,
                 quirks,
                 context,
-                base: wire.base(options.base_url.as_deref().unwrap_or(&entry.base_url)),
+                limits: options.limits.unwrap_or_else(|| transport::patience(&base)),
+                base,
                 headers: headers(entry, wire, options),
-                limits: options.limits,
                 redactor: options.redactor.clone(),
                 tap: options.tap.clone(),
                 facts: OnceLock::new(),

@@ -9,7 +9,7 @@ use super::reply::{self, Limits};
 use super::wire::Decode;
 use crate::domain::model::{ModelError, ModelErrorKind};
 use crate::redact::Redactor;
-use crate::web::{Clients, is_certificate, is_page, place, retry_after, root};
+use crate::web::{Clients, is_certificate, is_loopback, is_page, place, retry_after, root};
 use bytes::Bytes;
 use futures::StreamExt;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -18,8 +18,9 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
-use url::Url;
+use url::{Host, Url};
 
+const NEAR: Duration = Duration::from_secs(3600);
 /// Largest error body that is read.
 const ERROR_BODY: usize = 64 << 10;
 /// Largest answer to [`get_json`].
@@ -49,6 +50,17 @@ pub struct Outgoing {
     pub redactor: Redactor,
     /// Sees the bytes.
     pub tap: Option<Arc<dyn Tap>>,
+}
+
+/// How long a model at this address may be silent. One on this computer or in the house reads a long prompt for many minutes without a word, and
+/// asking it anew would make it begin again.
+pub fn patience(url: &str) -> Limits {
+    let near = |url: Url| match url.host() {
+        Some(Host::Ipv4(address)) => address.is_private() || is_loopback(&url),
+        _ => is_loopback(&url),
+    };
+    let usual = Limits::default();
+    if Url::parse(url).is_ok_and(near) { Limits { idle: NEAR, ..usual } } else { usual }
 }
 
 /// Sends a request. Resolves when the reply begins or is refused; dropping the future or the stream cancels it.
@@ -218,4 +230,19 @@ fn broken(url: &Url, error: &reqwest::Error) -> ModelError {
         ModelErrorKind::Network
     };
     problem::error(kind, format!("{}: {}", place(url), root(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_nearby_may_think_for_long() {
+        for near in ["http://127.0.0.1:8080/v1", "http://localhost:11434", "http://192.168.1.7:8000/v1"] {
+            assert_eq!(patience(near).idle, NEAR, "{near}");
+        }
+        for far in ["https://api.openai.com/v1", "http://8.8.8.8/v1", "nonsense"] {
+            assert_eq!(patience(far), Limits::default(), "{far}");
+        }
+    }
 }

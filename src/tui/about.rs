@@ -1,6 +1,7 @@
 //! What the details layer shows of things: an entry of the transcript, a tool, the model.
 
 use crate::contract::ToolInfo;
+use crate::domain::ToolSpec;
 use crate::domain::policy::{ArgumentRule, Grant, Preview};
 use crate::domain::tool::{Annotations, Risk};
 use crate::strings::Strings;
@@ -42,14 +43,14 @@ pub fn model(facts: &Facts, strings: &Strings) -> Details {
 pub fn tool(info: &ToolInfo, strings: &Strings) -> Details {
     let spec = &info.spec;
     let mut fields = vec![(strings.get("layer.tool_wire").to_owned(), info.wire_name.clone())];
-    fields.push((strings.get("layer.tool_hints").to_owned(), annotations(&spec.annotations, spec.risk, strings)));
+    fields.push((strings.get("layer.tool_hints").to_owned(), does(spec, strings)));
     for grant in &info.grants {
         fields.push((strings.get("layer.tool_grant").to_owned(), self::grant(grant, strings)));
     }
     let mut sections = vec![
         (String::new(), DetailBody::Fields(fields)),
         section(strings, "layer.tool_description", DetailBody::Text(spec.description.clone())),
-        section(strings, "layer.tool_input", DetailBody::Json(Arc::clone(&spec.input_schema))),
+        section(strings, "prompt.details.schema", DetailBody::Json(Arc::clone(&spec.input_schema))),
     ];
     if let Some(output) = &spec.output_schema {
         sections.push(section(strings, "layer.tool_output", DetailBody::Json(Arc::clone(output))));
@@ -58,30 +59,35 @@ pub fn tool(info: &ToolInfo, strings: &Strings) -> Details {
 }
 
 /// What a tool does as far as is known: our own word for a built-in, the server's hints for another, said to be hints.
-pub fn annotations(hints: &Annotations, risk: Risk, strings: &Strings) -> String {
-    let key = match risk {
+pub fn does(spec: &ToolSpec, strings: &Strings) -> String {
+    let key = match spec.risk {
         Risk::Read => "layer.risk_read",
         Risk::Write => "layer.risk_write",
         Risk::Command => "layer.risk_command",
         Risk::Question => "layer.risk_question",
+        Risk::External if spec.id.server.is_none() => "layer.risk_external",
         Risk::External => {
-            let said = [
-                (hints.read_only, "layer.hint_read_only", "layer.hint_not_read_only"),
-                (hints.destructive, "layer.hint_destructive", "layer.hint_not_destructive"),
-                (hints.idempotent, "layer.hint_idempotent", "layer.hint_not_idempotent"),
-                (hints.open_world, "layer.hint_open_world", "layer.hint_not_open_world"),
-            ];
-            let words: Vec<&str> = said
-                .into_iter()
-                .filter_map(|(hint, yes, no)| hint.map(|hint| strings.get(if hint { yes } else { no })))
-                .collect();
-            if words.is_empty() {
-                return strings.get("layer.no_hints").to_owned();
-            }
-            return strings.fill("layer.hints_say", &[("hints", &words.join(", "))]);
+            return strings.fill("prompt.call.says", &[("hints", &hints(&spec.annotations, strings))]);
         }
     };
     strings.get(key).to_owned()
+}
+
+/// What a server's hints about its tool say.
+pub fn hints(hints: &Annotations, strings: &Strings) -> String {
+    let pairs = [
+        (hints.read_only, ["prompt.hint.changes", "prompt.hint.read_only"]),
+        (hints.destructive, ["prompt.hint.not_destructive", "prompt.hint.destructive"]),
+        (hints.idempotent, ["prompt.hint.not_idempotent", "prompt.hint.idempotent"]),
+        (hints.open_world, ["prompt.hint.closed_world", "prompt.hint.open_world"]),
+    ];
+    let said = pairs.into_iter().filter_map(|(hint, keys)| hint.map(|yes| strings.get(keys[usize::from(yes)])));
+    let said: Vec<&str> = said.collect();
+    if said.is_empty() {
+        strings.get("prompt.hint.none").to_owned()
+    } else {
+        said.join(strings.get("prompt.hint.between"))
+    }
 }
 
 /// What a grant covers, in words.
@@ -107,10 +113,10 @@ pub fn entry(cell: &Cell, text: String, strings: &Strings) -> Details {
     }
     sections.push(section(strings, "layer.entry_call", DetailBody::Text(text)));
     if let Some(spec) = call.spec() {
-        let hints = annotations(&spec.annotations, spec.risk, strings);
-        sections.push(section(strings, "layer.tool_hints", DetailBody::Text(hints)));
+        let hints = does(spec, strings);
+        sections.push(section(strings, "layer.entry_hints", DetailBody::Text(hints)));
         sections.push(section(strings, "layer.tool_description", DetailBody::Text(spec.description.clone())));
-        sections.push(section(strings, "layer.tool_input", DetailBody::Json(Arc::clone(&spec.input_schema))));
+        sections.push(section(strings, "prompt.details.schema", DetailBody::Json(Arc::clone(&spec.input_schema))));
     }
     Details { title: call.name().to_owned(), sections }
 }

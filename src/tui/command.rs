@@ -60,8 +60,6 @@ commands! {
     Escape = "escape";
     /// Interrupt, else clear, else (twice) quit.
     InterruptOrQuit = "interrupt-or-quit";
-    /// Quit when the composer is empty.
-    QuitWhenEmpty = "quit-when-empty";
     /// Quit.
     Quit = "quit" / "quit";
     /// Interrupt the running turn.
@@ -94,6 +92,8 @@ commands! {
     OpenPaste = "open-paste";
     /// Edit the draft in the external editor.
     Editor = "editor" / "editor";
+    /// Quit when the composer is empty.
+    QuitWhenEmpty = "quit-when-empty";
 
     // content panes
     /// One line up.

@@ -41,7 +41,14 @@ fn composer(look: &Look<'_>, ui: &Ui) -> Line {
     let next = key(look, Context::Global, Command::Next);
     let palette = key(look, Context::Global, Command::Palette);
     let help = key(look, Context::Global, Command::Help);
+    // An empty line is not sent: the key opens what waits, or is the guest's, which names it.
     let what = if ui.scene.activity.is_running() { "pane.hint_queue" } else { "pane.hint_send" };
+    let (send, what) = match ui.scene.prompts.waiting() {
+        _ if !ui.composer.is_empty() => (send, what),
+        0 if ui.layers.has_guest() => (String::new(), what),
+        0 => (send, what),
+        _ => (send, "prompt.opens"),
+    };
     frame::hints(
         look,
         &[
@@ -86,12 +93,33 @@ fn key_of_leave(look: &Look<'_>) -> String {
     key(look, Context::Pane, Command::ToComposer)
 }
 
-/// What waits behind the running turn, for the composer's rule.
-pub fn queue(look: &Look<'_>, queued: usize) -> Line {
+/// How much the composer's rule says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    /// Everything.
+    All,
+    /// Without the key that takes back what is queued.
+    NoTakeBack,
+    /// Without the key that interrupts.
+    NoInterrupt,
+    /// What it is, and how much is queued.
+    Least,
+}
+
+/// What the composer's rule says at its two ends, in this many columns: what runs, and what waits behind it. Of the queue the count is the last to go.
+pub fn rule(look: &Look<'_>, scene: &Scene, waits: usize, focus: Option<Focus>, columns: u16) -> (Line, Line) {
+    let of = |detail| (working(look, scene, waits, focus, detail), queue(look, scene.activity.queued(), detail));
+    let fits = |(left, right): &(Line, Line)| left.width() + right.width() + 6 <= columns;
+    let whole = [Detail::All, Detail::NoTakeBack, Detail::NoInterrupt].into_iter().map(of).find(fits);
+    whole.unwrap_or_else(|| of(Detail::Least))
+}
+
+fn queue(look: &Look<'_>, queued: usize, detail: Detail) -> Line {
     let mut line = Line::new();
     if queued > 0 {
         line.push(&look.strings.fill("pane.queued", &[("count", &queued.to_string())]), Role::Text);
-        if let Some(up) = look.keymap.label(Context::Composer, Command::HistoryUp) {
+        let up = look.keymap.label(Context::Composer, Command::HistoryUp).filter(|_| detail < Detail::NoTakeBack);
+        if let Some(up) = up {
             line.push(look.glyphs().dot, Role::Dim);
             line.push(&up, Role::Key).push(" ", Role::Dim).push(look.strings.get("pane.hint_take_back"), Role::Dim);
         }
@@ -99,20 +127,20 @@ pub fn queue(look: &Look<'_>, queued: usize) -> Line {
     line
 }
 
-/// What runs, for the composer's rule: a spinner, what it is, for how long, how to stop it.
-pub fn working(look: &Look<'_>, scene: &Scene, waits: usize, focus: Option<Focus>) -> Line {
+/// What runs: a spinner, what it is, for how long, how to stop it.
+fn working(look: &Look<'_>, scene: &Scene, waits: usize, focus: Option<Focus>, detail: Detail) -> Line {
     let mut line = Line::new();
     let (Some(text), Some(since)) = (scene.activity.text(look, waits), scene.activity.since()) else { return line };
     let (mark, role) =
         if waits > 0 { (look.glyphs().waiting, Role::Waiting) } else { (spinner::symbol(since, look), Role::Running) };
     line.push(mark, role).push(" ", role).push(&text, Role::Text);
     let dot = look.glyphs().dot;
-    if waits == 0 {
+    if waits == 0 && detail < Detail::Least {
         line.push(dot, Role::Dim).push(&spinner::elapsed(since, look), Role::Dim);
     }
     // Elsewhere the same key closes something else first.
     let escape = look.keymap.label(Context::Global, Command::Escape).filter(|_| focus == Some(Focus::Composer));
-    if let Some(key) = escape {
+    if let Some(key) = escape.filter(|_| detail < Detail::NoInterrupt) {
         line.push(dot, Role::Dim).push(&key, Role::Key).push(" ", Role::Dim);
         line.push(look.strings.get("pane.hint_interrupts"), Role::Dim);
     }

@@ -40,6 +40,7 @@ pub mod scene;
 pub mod settings;
 pub mod setup;
 pub mod signals;
+pub mod solo;
 pub mod terminal;
 pub mod text;
 pub mod theme;

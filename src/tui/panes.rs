@@ -189,12 +189,18 @@ fn draw_empty(area: Rect, buffer: &mut Buffer, look: &Look<'_>, first: First) {
         First::Tour => "pane.empty_tour",
     };
     let columns = area.width.saturating_sub(4).min(64);
-    let lines = paragraphs(look.strings.get(key), columns);
+    let mut lines: Vec<(String, Role)> = Vec::new();
+    let mut say = |text: &str, role| lines.extend(paragraphs(text, columns).into_iter().map(|line| (line, role)));
+    say(look.strings.get(key), Role::Dim);
+    if first == First::Tour {
+        say("", Role::Dim);
+        say(look.strings.get("pane.tour_tasks"), Role::Text);
+    }
     let rows = area.height.saturating_sub(1);
     let top = area.y + 1 + rows.saturating_sub(lines.len() as u16) / 3;
     let x = area.x + (area.width - columns) / 2;
-    for (y, line) in (top..area.bottom()).zip(&lines) {
-        Line::of(line, Role::Dim).draw(Rect { x, y, width: columns, height: 1 }, buffer, look.theme);
+    for (y, (line, role)) in (top..area.bottom()).zip(&lines) {
+        Line::of(line, *role).draw(Rect { x, y, width: columns, height: 1 }, buffer, look.theme);
     }
 }
 

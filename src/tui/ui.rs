@@ -464,21 +464,20 @@ impl Ui {
         let drawn = self.panes.draw(&areas, buffer, &look, &self.scene.store, (focused, waits), first);
         let dock = (!areas.dock.is_empty()).then(|| self.scene.prompts.draw(areas.dock, buffer, &look)).flatten();
         let lit = if focus == Some(Focus::Composer) { Lit::Bright } else { Lit::Dim };
-        let left = hints::working(&look, &self.scene, waits, focus);
-        let right = hints::queue(&look, self.scene.activity.queued());
+        let (left, right) = hints::rule(&look, &self.scene, waits, focus, areas.composer.width);
         let recording = self.scene.facts.playback;
         let caret = match recording {
             Some(playback) => playback::draw(areas.composer, buffer, &look, lit, playback),
             None => Some(self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right))),
         };
-        if let Some(divider) = areas.divider {
-            frame::join_below(divider, buffer, &look);
-        }
         let line = hints::line(&look, self, focus);
         self.status.draw(areas.hints, buffer, &look, &line);
         if lit == Lit::Bright {
             let above = Rect::new(0, 1, areas.composer.width, areas.composer.y.saturating_sub(1));
             self.composer.draw_completion(above, buffer, &look);
+        }
+        if let Some(divider) = areas.divider.filter(|_| !self.layers.has_guest()) {
+            frame::join_below(divider, buffer, &look);
         }
         let whole = Rect::new(0, 1, self.size.width, self.size.height - 1);
         let middle = Rect { height: areas.dock.y - 1, ..whole };

@@ -338,6 +338,8 @@ async fn a_question_of_the_model_is_answered_in_words() {
         rig.answer(prompt.id, answer).await;
     }
     assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
+    let waits = |call| Event::Tool(ToolEvent::Suspended { call });
+    assert!(rig.calls().iter().all(|call| rig.seen.contains(&waits(call.id))), "its card says whom it waits for");
     let last = body(&server, 3).await;
     assert_eq!(last.result("c1"), "green");
     assert!(last.result("c2").contains("rejected"), "{}", last.result("c2"));

@@ -130,7 +130,7 @@ fn open(name: &str, server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
     // Each format has its own version in the path.
     let base_url =
         if name.starts_with("gemini:") { server.base_url().replace("/v1", "/v1beta") } else { server.base_url() };
-    let options = OpenOptions { base_url: Some(base_url), limits, ..OpenOptions::default() };
+    let options = OpenOptions { base_url: Some(base_url), limits: Some(limits), ..OpenOptions::default() };
     Catalog::built_in().open(name, &options).unwrap()
 }
 

@@ -74,7 +74,11 @@ fn anthropic(block: &Value, out: &mut Vec<String>) {
         "tool_use" => out.push(call(&block["name"], &block["input"])),
         "tool_result" => out.push(result(&block["content"][0]["text"])),
         "thinking" => {
-            out.push(format!("signed {} {}", block["thinking"].as_str().unwrap(), block["signature"].as_str().unwrap()))
+            out.push(format!(
+                "signed {} {}",
+                block["thinking"].as_str().unwrap(),
+                block["signature"].as_str().unwrap()
+            ));
         }
         _ => {}
     }
@@ -274,6 +278,24 @@ async fn a_reply_that_the_provider_holds_back_ends_the_turn() {
     });
     assert!(matches!(ended, Some((StepEnd::Cut { .. }, Some(FinishReason::Filtered)))), "{ended:?}");
     assert_eq!(server.requests_now().len(), 1, "it is not asked again");
+    rig.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_gemini_could_not_read_is_told_to_the_model() {
+    let said = "Malformed function call: print(default_api.weather__get_forecast(";
+    let frame = json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": said }] });
+    let server = ModelServer::start(vec![
+        Reply::sse(format!("data: {frame}\n\n")),
+        reply("gemini", &[oslo()], End::Done),
+        reply("gemini", &[Say::Text("Snow.")], End::Done),
+    ]);
+    let mut rig = rig("gemini", &server, Plan::allow_all);
+    rig.submit("What is the weather in Oslo?").await;
+    assert_eq!(rig.ended_unasked().await, TurnEnd::Done);
+    assert_eq!((rig.ran().len(), rig.answers().as_str()), (1, "Snow."));
+    let told = server.requests_now()[1].json()["contents"].to_string();
+    assert!(told.contains("could not be read") && !told.contains("functionCall"), "{told}");
     rig.shut_down().await;
 }
 

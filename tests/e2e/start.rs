@@ -150,6 +150,30 @@ fn a_typo_in_the_settings_is_guessed_at() {
 }
 
 #[test]
+fn a_misspelt_rule_is_said_and_a_misspelt_key_costs_none() {
+    let place = Place::new();
+    place.settings("[rules]\ndeny = [\"execute_comand\"]\n");
+    place.write("home/.config/mcpane/keymap.toml", "[composer]\nsend = [\"Ctrl-Enterr\"]\n");
+    let program = place.launch(&["-m", "demo"]).start();
+    program.wait_for("/notices").type_text("/notices").wait_for("Notices").key("enter");
+    program.wait_for("execute_comand matches no built-in tool").wait_for("Ctrl-Enterr");
+}
+
+#[test]
+fn an_answer_about_trust_repeats_no_warning() {
+    let place = Place::new();
+    place.write("home/.mcp.json", "{ \"mcpServers\": { \"a\": { \"comand\": \"x\" } } }");
+    place.write("work/.mcp.json", "{ \"mcpServers\": { \"b\": { \"command\": \"true\", \"argz\": [] } } }");
+    let program = place.launch(&["-m", "demo"]).start();
+    program.open("wants to start a server", "trust them").answer("y", "Write a task");
+    program.wait_gone("trust them").type_text("/notices").wait_for("/notices").key("enter");
+    program.wait_for("Servers changed: b");
+    for said in ["comand is not known", "argz is not known"] {
+        assert_eq!(program.screen().matches(said).count(), 1, "{}", program.screen());
+    }
+}
+
+#[test]
 fn the_language_comes_from_flag_settings_or_locale() {
     let place = Place::new();
     let start = |lang: &str, args: &[&str]| place.launch(&[&["-m", "demo"], args].concat()).env("LANG", lang).start();

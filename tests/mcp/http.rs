@@ -289,6 +289,7 @@ async fn every_failed_start_has_its_state_reason_and_fix() {
         ("busy", web("busy", &[], &["--status", "429"])),
         ("broken", web("broken", &[], &["--status", "500"])),
         ("refused", web("refused", &[], &["--status", "400"])),
+        ("not_sse", web("not_sse", &[], &["--status", "400", "--no-session"])),
         ("never", web("never", &["--init", "never"], &[])),
         ("half", web("half", &["--init", "half"], &[])),
         ("error", web("error", &["--init", "error"], &[])),
@@ -305,6 +306,8 @@ async fn every_failed_start_has_its_state_reason_and_fix() {
         ("busy", StartFailed, "HTTP 429", "server.fix_wait"),
         ("broken", StartFailed, "HTTP 500", "server.fix_restart"),
         ("refused", StartFailed, "HTTP 400: status 400", "server.fix_protocol"),
+        // Its stream opens, but names no address.
+        ("not_sse", InitFailed, "HTTP 400: status 400", "server.fix_protocol"),
         ("never", StartFailed, "did not answer within 2 s", "server.fix_timeout"),
         ("half", InitFailed, "did not answer within 1 s", "server.fix_timeout"),
         ("error", InitFailed, "no licence (error -32000)", "server.fix_protocol"),

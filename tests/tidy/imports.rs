@@ -37,7 +37,7 @@ const DIRECTIONS: &[(&str, Allowed)] = &[
     ),
     ("agent::machine", Allowed::Exactly(&["contract", "domain"])),
     ("relay", Allowed::These(&["provider", "contract", "domain"])),
-    ("doctor", Allowed::These(&["config", "mcp", "domain"])),
+    ("doctor", Allowed::These(&["config", "mcp", "provider", "schema", "domain"])),
     ("demo_server", Allowed::These(&["domain"])),
 ];
 

@@ -32,6 +32,16 @@ fn calls_folded() {
 }
 
 #[test]
+fn a_narrow_call_says_how_it_ended() {
+    let mut sheet = sheet(Filter::TOOLS, 40, Language::En);
+    for columns in [40, 64] {
+        sheet.area.width = columns;
+        let lines = text(&cut(&sheet.draw()));
+        assert!(lines.iter().any(|line| line.contains("interrupted, may have run")), "{columns}: {lines:#?}");
+    }
+}
+
+#[test]
 fn calls_opened() {
     let mut sheet = sheet(Filter::TOOLS, 64, Language::Zh);
     sheet.with(open_all);

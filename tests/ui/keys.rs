@@ -299,3 +299,28 @@ fn a_delta_costs_no_layout() {
         "nothing is laid out before a frame is drawn"
     );
 }
+
+#[test]
+fn enter_is_named_by_what_it_would_do() {
+    let mut waiting = screen(script::waiting());
+    assert!(waiting.text().contains("Enter opens it"));
+    assert!(waiting.type_text("next").text().contains("Enter queue"));
+    assert!(running().text().contains("Enter queue"));
+    let mut quiet = screen(script::quiet());
+    assert!(quiet.text().contains("Enter send"));
+    let facts = mcpane::tui::facts::Facts::default();
+    quiet.ui.layers.push(Box::new(Welcome::new()), &facts);
+    let text = quiet.text();
+    assert!(text.contains("Enter use it") && !text.contains("Enter send"), "{text}");
+    assert!(quiet.type_text("/model a:b").press("Esc").text().contains("Enter send"));
+}
+
+#[test]
+fn a_narrow_screen_still_says_that_a_message_is_queued() {
+    let mut screen = running();
+    screen.feed(Event::Session(SessionEvent::Queued { input: UserInput::text("next"), waiting: 1 }));
+    for columns in [120, 80, 40] {
+        screen.resize(columns, 12);
+        assert!(screen.text().contains("1 queued"), "{columns}: {}", screen.text());
+    }
+}

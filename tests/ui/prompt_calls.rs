@@ -254,7 +254,7 @@ fn a_command_is_shown_whole_whatever_the_size() {
     bench.waits(1, kind(approval)).open();
     let mut seen = String::new();
     for _ in 0..60 {
-        seen.push_str(&bench.text().replace(['\n', ' ', '┃', '↓', '↑'], ""));
+        seen.push_str(&bench.text().replace(['\n', ' ', '▐', '↓', '↑'], ""));
         bench.press("PgDn");
     }
     for i in 0..60 {

@@ -183,13 +183,20 @@ fn what_thinking_demands() {
         let made = assistant("", blocks, vec![call("c", "f", json!({}))]);
         vec![user("a"), made, result("c", "f", vec![Content::text("r")])]
     };
-    let sent = thinking(called(vec![]), adaptive(), None);
+    let sent = thinking(called(vec![]), budget.clone(), None);
     assert_eq!((sent.get("thinking"), &sent["temperature"]), (None, &json!(0.5)));
-    let own = vec![kept(json!({ "type": "thinking", "thinking": "t", "signature": "s" }), 0, 0)];
-    assert_eq!(thinking(called(own), adaptive(), None)["thinking"], adaptive());
+    assert_eq!(thinking(called(vec![]), adaptive(), None)["thinking"], adaptive(), "it need not have thought");
+    let own = || vec![kept(json!({ "type": "thinking", "thinking": "t", "signature": "s" }), 0, 0)];
+    assert_eq!(thinking(called(own()), budget.clone(), None)["thinking"], budget);
+    // It thinks once in a turn, at the beginning.
+    let more = [called(own()), called(vec![])[1..].to_vec()].concat();
+    assert_eq!(thinking(more, budget.clone(), None)["thinking"], budget);
     let mut over = called(vec![]);
     over.push(user("next"));
-    assert_eq!(thinking(over, adaptive(), None)["thinking"], adaptive(), "a new turn may think");
+    assert_eq!(thinking(over, budget.clone(), None)["thinking"], budget, "a new turn may think");
+    // A thought that nothing follows would be refused.
+    let alone = vec![user("a"), assistant("", own(), vec![]), user("b")];
+    assert_eq!(thinking(alone, adaptive(), None)["messages"].as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 
 fn options(base_url: &str) -> OpenOptions {
     let limits = Limits { idle: Duration::from_secs(5), settle: Duration::from_millis(100) };
-    OpenOptions { base_url: Some(base_url.to_owned()), limits, ..OpenOptions::default() }
+    OpenOptions { base_url: Some(base_url.to_owned()), limits: Some(limits), ..OpenOptions::default() }
 }
 
 fn open(options: &OpenOptions) -> Arc<dyn Provider> {
@@ -148,7 +148,7 @@ async fn a_stream_that_breaks() {
 async fn silence_is_a_timeout() {
     let server = ModelServer::start(vec![Reply::hang(), Chat::new().text("one").open().then_hang()]);
     let mut short = options(&server.base_url());
-    short.limits.idle = Duration::from_millis(150);
+    short.limits = short.limits.map(|limits| Limits { idle: Duration::from_millis(150), ..limits });
     let provider = open(&short);
     let (_, error) = collect(provider.stream(request()).await.unwrap()).await;
     assert_eq!(error.unwrap().kind, ModelErrorKind::Timeout);
@@ -161,7 +161,7 @@ async fn silence_is_a_timeout() {
 async fn silence_before_the_reply_is_a_timeout_too() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut short = options(&format!("http://{}/v1", listener.local_addr().unwrap()));
-    short.limits.idle = Duration::from_millis(100);
+    short.limits = short.limits.map(|limits| Limits { idle: Duration::from_millis(100), ..limits });
     let error = open(&short).stream(request()).await.err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
 }
@@ -174,7 +174,7 @@ async fn comments_alone_keep_a_reply_alive() {
     let server = ModelServer::start(vec![reply]);
     let mut short = options(&server.base_url());
     // Shorter than the comments take together, longer than between two of them.
-    short.limits.idle = Duration::from_millis(300);
+    short.limits = short.limits.map(|limits| Limits { idle: Duration::from_millis(300), ..limits });
     let (events, error) = collect(open(&short).stream(request()).await.unwrap()).await;
     assert_eq!((merged(&events), error), (vec![text("a"), finish(Stop)], None));
     assert!(events.iter().filter(|event| **event == StreamEvent::Alive).count() >= 8, "{events:?}");

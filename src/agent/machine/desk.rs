@@ -206,6 +206,7 @@ impl Desk {
         let options = options.map(|option| clipped(option, OPTION)).collect();
         let kind = PromptKind::Question(Question { text, options });
         self.ask_about(call, kind, About::Question(call), ledger, out);
+        out.emit(ToolEvent::Suspended { call });
     }
 
     fn ask_about(&mut self, call: CallId, kind: PromptKind, about: About, ledger: &mut Ledger, out: &mut Outbox) {

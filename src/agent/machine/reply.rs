@@ -182,6 +182,8 @@ impl Reply {
     /// it: the driver wraps the value before it comes here.
     fn sign(&mut self, value: Value, step: &mut Step, ids: &mut Ids, out: &mut Outbox) {
         let Ok(block) = serde_json::from_value(value) else { return };
+        // A reply that is signed is not tried again into the same step: the old signature would stand beside the new one.
+        self.began = true;
         let thinks = matches!(self.open, Some((_, TextKind::Thinking)));
         if let (true, Some(Item { body: ItemBody::Thinking { opaque, .. }, .. })) = (thinks, step.items.last_mut()) {
             *opaque = Some(block);

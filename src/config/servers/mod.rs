@@ -13,6 +13,7 @@ mod raw;
 
 use self::expand::{Fault, expand};
 use self::parse::Owner;
+pub use self::parse::syntax;
 use self::raw::{Kind, Raw};
 use super::env::Env;
 use super::paths::{Dirs, project_servers};
@@ -23,7 +24,7 @@ use crate::domain::prompt::TrustRequest;
 use crate::domain::server::{ServerEntry, Source, Transport};
 use crate::domain::{Notice, Phrase, ServerName};
 use crate::schema::hash;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Whose a file is.
@@ -135,6 +136,27 @@ pub fn load(inputs: &Inputs<'_>, trust: &mut Trust) -> Servers {
     }
     servers.believe(inputs.read_only);
     servers
+}
+
+/// What one entry would be if it stood in a file of this scope: what makes it unusable, and warnings. Variables are not looked at. `from` is said
+/// instead of a file.
+pub fn judge(name: &str, entry: &Value, from: &str, scope: Scope) -> (Option<Phrase>, Vec<Notice>) {
+    let text = format!("{:#}", json!({ "mcpServers": { name: entry } }));
+    let owner = if scope == Scope::User { Owner::User } else { Owner::Other };
+    let (raws, notices, _) = parse::parse(&text, Path::new(from), owner);
+    match raws.into_iter().next() {
+        Some(Raw { fault: None, name, line, url: Some(url), .. }) if !url.contains("${") && !is_address(&url) => {
+            let bad = Phrase::new("config.bad_url").with("server", name).with("file", from).with("line", line);
+            (Some(bad), notices)
+        }
+        Some(raw) => (raw.fault, notices),
+        None => (notices.first().map(|notice| notice.text.clone()), notices),
+    }
+}
+
+/// The names of the entries in a text.
+pub fn names(text: &str) -> Vec<String> {
+    parse::parse(text, Path::new(""), Owner::Other).0.into_iter().map(|raw| raw.name).collect()
 }
 
 impl Servers {
@@ -259,9 +281,8 @@ fn transport(raw: &Raw, file: &str, inputs: &Inputs<'_>) -> Result<Transport, Ph
     };
     let address = || {
         let url = fill("url", raw.url.as_deref().unwrap_or_default())?;
-        let good = url::Url::parse(&url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let bad = || Phrase::new("config.bad_url").with("server", &raw.name).with("file", file).with("line", raw.line);
-        if good { Ok(url) } else { Err(bad()) }
+        if is_address(&url) { Ok(url) } else { Err(bad()) }
     };
     match raw.kind {
         Some(Kind::Http) => Ok(Transport::Http { url: address()?, headers: pairs("headers", &raw.headers)? }),
@@ -279,6 +300,10 @@ fn transport(raw: &Raw, file: &str, inputs: &Inputs<'_>) -> Result<Transport, Ph
             })
         }
     }
+}
+
+fn is_address(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 /// SHA-256 over what decides how a server starts. Time limits, filters and trust are not in it: they do not change its tools.

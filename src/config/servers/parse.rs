@@ -62,10 +62,9 @@ pub enum Owner {
     Other,
 }
 
-/// Reads a file's text. The flag says whether the file could be read at all.
-pub fn parse(text: &str, file: &Path, owner: Owner) -> (Vec<Raw>, Vec<Notice>, bool) {
-    let mut report = Report::new(file, text);
-    let options = ParseOptions {
+/// What is read beside plain JSON: comments and trailing commas, and nothing else.
+pub const fn syntax() -> ParseOptions {
+    ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
         allow_loose_object_property_names: false,
@@ -76,8 +75,13 @@ pub fn parse(text: &str, file: &Path, owner: Owner) -> (Vec<Raw>, Vec<Notice>, b
         allow_bare_decimal_point_numbers: false,
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
-    };
-    let root = match parse_to_ast(text, &CollectOptions::default(), &options) {
+    }
+}
+
+/// Reads a file's text. The flag says whether the file could be read at all.
+pub fn parse(text: &str, file: &Path, owner: Owner) -> (Vec<Raw>, Vec<Notice>, bool) {
+    let mut report = Report::new(file, text);
+    let root = match parse_to_ast(text, &CollectOptions::default(), &syntax()) {
         Ok(parsed) => parsed.value,
         Err(error) => {
             let phrase = report.phrase("config.json", error.range().start).with("problem", error.kind());

@@ -254,7 +254,8 @@ impl Remote {
         if self.kind == Kind::Streamable {
             match streamable::handshake(self, id, body.clone()).await {
                 Err(refused) if refused.suggests_sse() => {
-                    // What the endpoint itself said counts, where there is no other server behind it.
+                    // What the endpoint itself said counts, where there is no other server behind it; and that is told when the time is up.
+                    self.waver(&refused);
                     legacy::open(self, 0).await.map_err(|_| refused)?;
                 }
                 other => return other,

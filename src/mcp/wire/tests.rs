@@ -203,3 +203,40 @@ fn an_answer_that_cannot_be_read_fails_its_request() {
     let text = format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{}"}}"#, r#"[,{\",\\"#.repeat(VALUES));
     assert!(read(&mut open(&[5]), &text)[0].starts_with("5 = "), "what stands in texts does not count");
 }
+
+#[test]
+fn a_carrier_that_knows_its_request_fails_that_one_and_no_other() {
+    let seven = RequestId::Number(7);
+    let idless = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#;
+    let mut pending = open(&[6, 7]);
+    let failed = pending.read_of(idless.as_bytes(), Some(&seven));
+    assert!(
+        matches!(&failed[..], [Incoming::Message(message)] if matches!(&**message, JsonRpcMessage::Error(error) if error.id == Some(seven.clone())))
+    );
+    assert!(!pending.is_open(&seven) && pending.is_open(&RequestId::Number(6)));
+    // An answer to another request is that one's, whatever it came with.
+    let other = pending.read_of(br#"{"id":6,"result":{}}"#, Some(&seven));
+    assert!(
+        matches!(&other[..], [Incoming::Message(message)] if matches!(&**message, JsonRpcMessage::Response(response) if response.id == RequestId::Number(6)))
+    );
+    assert!(matches!(&pending.read_of(idless.as_bytes(), Some(&seven))[..], [Incoming::Stray(_)]));
+}
+
+#[test]
+fn a_request_fails_once() {
+    let mut pending = open(&[7]);
+    assert!(pending.fail(&RequestId::Number(7), "lost").is_some());
+    assert!(pending.fail(&RequestId::Number(7), "lost").is_none());
+    assert_eq!(read(&mut pending, r#"{"id":7,"result":{}}"#), ["late"]);
+}
+
+#[test]
+fn errors_in_bodies_of_refusals() {
+    let text = |body: &str| error_in(body.as_bytes()).map(|error| format!("{} {}", error.code.0, error.message));
+    let stale = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"No valid session"}}"#;
+    assert_eq!(text(stale).as_deref(), Some("-32000 No valid session"));
+    assert_eq!(text(r#"{"id":"server-error","error":{"message":"x"}}"#).as_deref(), Some("-32603 x"));
+    for other in ["", "no", "{}", r#"{"error":"invalid_token"}"#, r#"{"error":{"message":"not ours"}}"#, "[]"] {
+        assert_eq!(text(other), None, "{other}");
+    }
+}

@@ -123,15 +123,15 @@ fn tools(tools: &[ToolDecl]) -> Vec<Value> {
     all
 }
 
-/// What the API demands of a request that asks for thinking: no temperature, a limit above the budget, and signed thoughts before the calls whose
-/// results it brings. A turn that another model began has none, so it is finished without thinking.
+/// What the API demands of a request that asks for thinking: no temperature, and, where there is a budget, a limit above it and a signed thought at the
+/// beginning of the turn. A turn that another model began has none, so it is finished without thinking.
 fn settle_thinking(body: &mut Map<String, Value>, request: &Request) {
     let Some(thinking) = body.get("thinking") else { return };
     let kind = thinking.get("type").and_then(Value::as_str).unwrap_or_default();
     if kind == "disabled" {
         return;
     }
-    if messages::is_foreign_turn(&request.messages) {
+    if kind == "enabled" && messages::is_foreign_turn(&request.messages) {
         body.shift_remove("thinking");
         return;
     }

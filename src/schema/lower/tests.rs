@@ -239,11 +239,9 @@ fn is_open_api(schema: &Value) -> bool {
 
 /// Whether there is a reference where a schema stands.
 fn refers(schema: &Value) -> bool {
-    match schema {
-        Value::Object(map) => map.iter().any(|(key, value)| key == "$ref" || (key != "enum" && refers(value))),
-        Value::Array(items) => items.iter().any(refers),
-        _ => false,
-    }
+    let all = |key: &str| schema.get(key).and_then(Value::as_object).into_iter().flat_map(Map::values).any(refers);
+    let some = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten().any(refers);
+    schema.get("$ref").is_some() || all("properties") || some("anyOf") || schema.get("items").is_some_and(refers)
 }
 
 proptest! {

@@ -21,6 +21,18 @@ use crate::tools::{Inspection, Invocation, Tool};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// The names of all built-in tools, whether a scene has them or not.
+pub const NAMES: [&str; 8] = [
+    "access_mcp_resource",
+    "ask_followup_question",
+    "execute_command",
+    "list_files",
+    "read_file",
+    "replace_in_file",
+    "search_files",
+    "write_to_file",
+];
+
 /// All built-in tools of a scene, and those that it was given.
 pub fn all(scene: &Arc<Scene>) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
@@ -58,7 +70,9 @@ fn define(name: &str, description: &str, risk: Risk, schema: Value) -> Arc<ToolS
             idempotent: Some(true),
             open_world: Some(false),
         },
-        Risk::Command | Risk::External => Annotations { read_only: Some(false), ..Annotations::default() },
+        Risk::Command => Annotations { read_only: Some(false), ..Annotations::default() },
+        // The only one there is reads a server's resource.
+        Risk::External => Annotations { read_only: Some(true), open_world: Some(true), ..Annotations::default() },
     };
     let description = description.trim().to_owned();
     let hash = crate::schema::definition_hash(name, &description, &schema, None, &annotations);

@@ -225,6 +225,9 @@ async fn a_resource_is_read_through_its_server() {
         }
     }
     let bench = Bench::with(|setting| setting.resources = Some(Arc::new(Echo)));
+    let mut names: Vec<&str> = bench.tools.iter().map(|tool| &*tool.spec().id.name).collect();
+    names.sort_unstable();
+    assert_eq!(names, NAMES);
     let text = bench.text("access_mcp_resource", json!({"server_name": "notes", "uri": "note://1"})).await;
     assert_eq!(text, "notes note://1");
     assert!(bench.failure("access_mcp_resource", json!({"server_name": "notes"})).await.contains("uri"));

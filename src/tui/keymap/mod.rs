@@ -169,8 +169,8 @@ impl Keymap {
         map
     }
 
-    /// Takes in a file of bindings: `[context]`, `command = ["key", …]`. A command that is named anew loses its earlier keys in that
-    /// context; an empty list unbinds it. Returns what could not be understood.
+    /// Takes in a file of bindings: `[context]`, `command = ["key", …]` or one key. A command that is named anew loses its earlier keys in that
+    /// context; an empty list unbinds it, and a list without one good key changes nothing. Returns what could not be understood.
     pub fn merge(&mut self, text: &str) -> Vec<String> {
         let root: toml::Table = match text.parse() {
             Ok(root) => root,
@@ -183,8 +183,9 @@ impl Keymap {
                 continue;
             };
             for (name, keys) in table.as_table().cloned().unwrap_or_default() {
-                match (Command::from_name(&name), keys.as_array()) {
-                    (Some(command), Some(keys)) => self.bind(context, command, keys, &mut problems),
+                match (Command::from_name(&name), &keys) {
+                    (Some(command), toml::Value::Array(keys)) => self.bind(context, command, keys, &mut problems),
+                    (Some(command), toml::Value::String(_)) => self.bind(context, command, &[keys], &mut problems),
                     _ => problems.push(format!("[{section}] {name}")),
                 }
             }
@@ -193,13 +194,19 @@ impl Keymap {
     }
 
     fn bind(&mut self, context: Context, command: Command, keys: &[toml::Value], problems: &mut Vec<String>) {
+        let mut chords = Vec::new();
+        for key in keys {
+            match key.as_str().and_then(Chord::parse) {
+                Some(chord) => chords.push(chord),
+                None => problems.push(format!("[{}] {}: {key}", context.name(), command.name())),
+            }
+        }
+        if chords.is_empty() && !keys.is_empty() {
+            return;
+        }
         self.bindings.retain(|(c, _), bound| *c != context || *bound != command);
         self.order.retain(|(c, bound, _)| *c != context || *bound != command);
-        for key in keys {
-            let Some(chord) = key.as_str().and_then(Chord::parse) else {
-                problems.push(format!("[{}] {}: {key}", context.name(), command.name()));
-                continue;
-            };
+        for chord in chords {
             self.bindings.insert((context, chord), command);
             self.order.push((context, command, chord));
         }
@@ -265,5 +272,18 @@ mod tests {
         let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
         assert_eq!(map.find(Context::Global, ctrl('o')), None);
         assert_eq!(map.find(Context::Global, ctrl('t')), Some(Command::OpenWaiting));
+        assert_eq!(map.merge("[global]\nhelp = 'Ctrl-Y'\n"), Vec::<String>::new());
+        assert_eq!(map.find(Context::Global, ctrl('y')), Some(Command::Help));
+    }
+
+    #[test]
+    fn a_typo_costs_no_key() {
+        let mut map = Keymap::built_in();
+        assert_eq!(map.merge("[composer]\nsend = ['Ctrl-Enterr']\n").len(), 1);
+        assert_eq!(map.label(Context::Composer, Command::Send).as_deref(), Some("Enter"));
+        assert_eq!(map.merge("[composer]\nsend = ['Ctrl-Enterr', 'Ctrl-S']\n").len(), 1);
+        assert_eq!(map.label(Context::Composer, Command::Send).as_deref(), Some("Ctrl-S"));
+        assert_eq!(map.merge("[composer]\nsend = []\n"), Vec::<String>::new());
+        assert_eq!(map.label(Context::Composer, Command::Send), None);
     }
 }

@@ -34,27 +34,37 @@ const SECTIONS: [(Context, &str); 5] = [
     (Context::Call, "layer.help_call"),
     (Context::Form, "layer.help_form"),
 ];
-/// Columns of the keys.
-const KEYS: u16 = 26;
+
+/// The commands that have keys in a context, with these. What is the same anywhere stands last.
+fn bound(context: Context, look: &Look<'_>) -> Vec<(Command, Vec<String>)> {
+    let keys = |command: &Command| (*command, look.keymap.labels(context, *command));
+    let mut all: Vec<_> = Command::ALL.iter().map(keys).filter(|(_, keys)| !keys.is_empty()).collect();
+    let anywhere = |command| context != Context::Global && look.keymap.label(Context::Global, command).is_some();
+    all.sort_by_key(|(command, _)| anywhere(*command));
+    all
+}
+
+fn keys_line(keys: &[String]) -> Line {
+    let mut line = Line::of("  ", Role::Text);
+    for (number, key) in keys.iter().enumerate() {
+        line.push(if number == 0 { "" } else { "  " }, Role::Dim).push(key, Role::Key);
+    }
+    line
+}
 
 fn lines(look: &Look<'_>, first: Option<(Context, &'static str)>) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (context, heading) in first.into_iter().chain(SECTIONS) {
+    let sections: Vec<_> = first.into_iter().chain(SECTIONS).collect();
+    let everything = sections.iter().flat_map(|(context, _)| bound(*context, look));
+    let columns = everything.map(|(_, keys)| keys_line(&keys).width()).max().unwrap_or(0);
+    for (context, heading) in sections {
         if !lines.is_empty() {
             lines.push(Line::new());
         }
         lines.push(Line::of(look.strings.get(heading), Role::Heading));
-        for command in Command::ALL {
-            let keys = look.keymap.labels(context, *command);
-            if keys.is_empty() {
-                continue;
-            }
-            let mut line = Line::new();
-            line.push("  ", Role::Text);
-            for (number, key) in keys.iter().enumerate() {
-                line.push(if number == 0 { "" } else { "  " }, Role::Dim).push(key, Role::Key);
-            }
-            let pad = usize::from(KEYS.saturating_sub(line.width()).max(2));
+        for (command, keys) in bound(context, look) {
+            let mut line = keys_line(&keys);
+            let pad = usize::from((columns + 2).saturating_sub(line.width()));
             line.push(&" ".repeat(pad), Role::Text);
             line.push(look.strings.get(&format!("command.{}", command.name())), Role::Text);
             if let Some(slash) = command.slash() {

@@ -69,6 +69,11 @@ impl Layers {
         self.stack.last().map(|layer| layer.manner())
     }
 
+    /// Whether one covers the panes that the user did not open.
+    pub fn has_guest(&self) -> bool {
+        self.stack.iter().any(|layer| layer.manner() == Manner::Guest)
+    }
+
     /// Whether the user opened one.
     pub fn is_modal(&self) -> bool {
         self.manner() == Some(Manner::Modal)

@@ -163,6 +163,8 @@ impl Layer for Palette {
             key.draw_right(row, buffer, look.theme);
             line.draw(Rect { width: row.width.saturating_sub(key.width() + 1), ..row }, buffer, look.theme);
         }
+        let edge = Rect { x: inside.right(), y: inside.y + 2, width: 1, height: rows };
+        self.list.thumb(edge, buffer, look, self.found.len());
         Some(caret)
     }
 }

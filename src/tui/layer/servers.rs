@@ -101,7 +101,8 @@ fn mark(state: ServerState, look: &Look<'_>) -> (&'static str, Role) {
     let glyphs = look.glyphs();
     match state {
         ServerState::Ready => (glyphs.good, Role::Good),
-        ServerState::Idle | ServerState::Stopped | ServerState::Disabled => (glyphs.off, Role::Dim),
+        ServerState::Idle => (glyphs.idle, Role::Dim),
+        ServerState::Stopped | ServerState::Disabled => (glyphs.off, Role::Dim),
         ServerState::Starting
         | ServerState::Initializing
         | ServerState::Reconnecting
@@ -249,6 +250,7 @@ impl Layer for Servers {
         for (y, index) in (list.y..).zip(window.clone()) {
             self.row(index, look).draw(Rect { y, height: 1, ..list }, buffer, look.theme);
         }
+        self.list.thumb(Rect { x: list.right(), ..list }, buffer, look, self.known.len());
         let lines = self.about(about.width.saturating_sub(1), look);
         self.pager.draw(about, buffer, look, &line::rows(&lines, about.width));
         let y = list.y + self.list.selected().saturating_sub(window.start) as u16;

@@ -158,7 +158,7 @@ impl Tools {
         if let Some(title) = &spec.title {
             lines.push(Line::of(title, Role::Text));
         }
-        let kind = about::annotations(&spec.annotations, spec.risk, strings);
+        let kind = about::does(spec, strings);
         lines.extend(paragraphs(&kind, width).iter().map(|part| Line::of(part, Role::Dim)));
         for grant in &info.grants {
             lines
@@ -186,7 +186,7 @@ impl Tools {
 
     fn hints(&self, look: &Look<'_>) -> Line {
         if let Some((_, form)) = &self.form {
-            return Line::of(&form.hints(look), Role::Dim);
+            return form.hint_line(look);
         }
         let grants = self.chosen().is_some_and(|info| !info.grants.is_empty());
         frame::hints(
@@ -274,6 +274,7 @@ impl Layer for Tools {
         for (y, at) in (list.y..).zip(window.clone()) {
             self.row(at, look).draw(Rect { y, height: 1, ..list }, buffer, look.theme);
         }
+        self.list.thumb(Rect { x: list.right(), ..list }, buffer, look, self.shown.len());
         let lines = self.about(about.width.saturating_sub(1), look);
         self.pager.draw(about, buffer, look, &line::rows(&lines, about.width));
         let y = list.y + self.list.selected().saturating_sub(window.start) as u16;

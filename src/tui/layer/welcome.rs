@@ -71,7 +71,10 @@ impl Welcome {
             lines.push(Line::of(&line, Role::Text));
         }
         lines.push(Line::new());
-        lines.push(self.choice(TOUR, strings.get("layer.welcome_tour"), strings.get("layer.welcome_tour_about"), look));
+        lines.push(self.choice(TOUR, strings.get("layer.welcome_tour"), "", look));
+        for line in paragraphs(strings.get("layer.welcome_tour_about"), width.saturating_sub(2)) {
+            lines.push(Line::of(&format!("  {line}"), Role::Dim));
+        }
         lines.push(Line::new());
         lines.push(Line::of(strings.get("layer.welcome_local"), Role::Dim));
         let mut any = false;

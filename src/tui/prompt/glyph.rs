@@ -52,7 +52,7 @@ pub(super) fn glyphs(look: &Look<'_>) -> Glyphs {
         radio: ["( )", pick("(•)", "(o)")],
         check: ["[ ]", "[x]"],
         bar: base.current,
-        thumb: pick("┃", "#"),
+        thumb: pick("▐", "#"),
         up: pick("↑", "^"),
         down: base.down,
     }

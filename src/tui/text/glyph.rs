@@ -16,6 +16,8 @@ pub struct Glyphs {
     pub open: &'static str,
     /// It was put aside: rejected, called off.
     pub off: &'static str,
+    /// It does nothing, and nothing is wrong with that.
+    pub idle: &'static str,
     /// It is suspended.
     pub paused: &'static str,
     /// Look out.
@@ -66,6 +68,7 @@ const SYMBOLS: Glyphs = Glyphs {
     waiting: "●",
     open: "◌",
     off: "⊘",
+    idle: "○",
     paused: "◐",
     warning: "▲",
     info: "·",
@@ -109,6 +112,7 @@ const ASCII: Glyphs = Glyphs {
     waiting: "*",
     open: "o",
     off: "-",
+    idle: ".",
     paused: "=",
     warning: "!",
     info: "-",

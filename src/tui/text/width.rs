@@ -4,7 +4,7 @@
 //! the next. So text is drawn in [`pieces`] whose width every terminal sees alike; joiners and presentation selectors are sent only to a terminal
 //! that says it joins (mode 2027). **Invariant:** the columns of a text are the sum of the columns of its pieces, and no terminal draws a piece wider.
 
-use ratatui::buffer::{Buffer, CellDiffOption, CellWidth};
+use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth};
 use ratatui::style::Style;
 use std::num::NonZeroU16;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -140,7 +140,8 @@ fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Puts a piece into the buffer. The cells that it covers beyond its first are blanked, so that nothing shines through.
+/// Puts a piece into the buffer. The cells that it covers beyond its first are blanked, so that nothing shines through: what lay there gives its
+/// background, never its colour or emphasis.
 pub fn put(buffer: &mut Buffer, x: u16, y: u16, piece: &str, columns: u16, style: Style) {
     if let Some(cell) = buffer.cell_mut((x, y)) {
         cell.set_diff_option(CellDiffOption::None);
@@ -155,13 +156,18 @@ pub fn put(buffer: &mut Buffer, x: u16, y: u16, piece: &str, columns: u16, style
                 cell.set_diff_option(CellDiffOption::ForcedWidth(columns));
             }
         }
-        cell.set_style(style);
+        paint(cell, style);
     }
     for covered in 1..columns {
         if let Some(cell) = buffer.cell_mut((x + covered, y)) {
-            cell.set_symbol(" ").set_diff_option(CellDiffOption::None).set_style(style);
+            paint(cell.set_symbol(" ").set_diff_option(CellDiffOption::None), style);
         }
     }
+}
+
+fn paint(cell: &mut Cell, style: Style) {
+    let bare = Style { bg: None, ..Style::reset() };
+    cell.set_style(bare.patch(style));
 }
 
 /// What is sent for a piece: without what only a joining terminal understands, and not endless.
@@ -183,6 +189,20 @@ fn sent(piece: &str) -> std::borrow::Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_lies_below_gives_its_background_and_nothing_else() {
+        use ratatui::style::{Color, Modifier};
+        let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 4, 1));
+        let below = Style::new().fg(Color::DarkGray).bg(Color::Blue).add_modifier(Modifier::UNDERLINED);
+        buffer.set_string(0, 0, "____", below);
+        put(&mut buffer, 0, 0, "纽", 2, Style::new());
+        for x in 0..2 {
+            let style = buffer[(x, 0)].style();
+            assert_eq!((style.fg, style.bg), (Some(Color::Reset), Some(Color::Blue)));
+            assert!(style.add_modifier.is_empty());
+        }
+    }
     use proptest::prelude::*;
 
     fn cut(text: &str) -> Vec<(&str, u16)> {

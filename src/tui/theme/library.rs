@@ -5,7 +5,7 @@
 //! the sixteen by name, `#rrggbb`, a name of the palette, or in the palette `mix A B N` (N hundredths from A to B). The palette's `background` is
 //! replaced by the terminal's own where that is known and alike. What cannot be read is a warning, never an error.
 
-use super::colour::{self, Depth, Rgb, fit, is_light, mix, parse};
+use super::colour::{Depth, Rgb, fit, is_light, mix, parse};
 use super::{Role, Theme};
 use crate::disk;
 use crate::domain::{Notice, Phrase};
@@ -81,7 +81,9 @@ impl Library {
     /// Reads a theme and what it inherits. Answers whether there is such a theme.
     fn collect(&self, name: &str, depth: usize, source: &mut Source, warnings: &mut Vec<Notice>) -> bool {
         let Some((file, text)) = self.read(name, warnings) else {
-            warnings.push(Notice::warning(Phrase::new("theme.not_found").with("name", name)));
+            warnings.push(Notice::warning(
+                Phrase::new("theme.not_found").with("name", name).with("known", self.names().join(", ")),
+            ));
             return false;
         };
         let table = match text.parse::<Table>() {
@@ -155,13 +157,22 @@ impl Source {
     fn theme(&self, terminal: Terminal, warnings: &mut Vec<Notice>) -> Theme {
         let mut theme = Theme::default();
         let palette = self.colours(terminal);
+        // The terminal's own text can be read on backgrounds that follow its own; on any other a theme needs its own text too.
+        let follows = terminal.background.map(|(r, g, b)| Color::Rgb(r, g, b)) == palette.get("background").copied();
+        let ink = palette.get("foreground").filter(|_| !follows).map(|ink| fit(*ink, terminal.depth));
         for (name, (look, file)) in &self.roles {
             let Some(role) = Role::from_name(name) else {
                 warnings.push(Notice::warning(Phrase::new("theme.unknown_role").with("file", file).with("role", name)));
                 continue;
             };
             match style(look, &palette) {
-                Ok(style) => theme.set(role, fitted(style, role, terminal.depth)),
+                Ok(style) => {
+                    let mut style = fitted(style, role, terminal.depth);
+                    if style.bg.is_some() {
+                        style.fg = style.fg.or(ink);
+                    }
+                    theme.set(role, style);
+                }
                 Err(word) => warnings.push(Notice::warning(
                     Phrase::new("theme.unknown_word").with("file", file).with("role", name).with("word", word),
                 )),
@@ -259,7 +270,7 @@ fn fitted(mut style: Style, role: Role, depth: Depth) -> Style {
         }
     }
     style.fg = style.fg.map(|fg| fit(fg, depth)).filter(|fg| depth > Depth::None || *fg != Color::Reset);
-    style.bg = style.bg.map(|bg| colour::fit(bg, depth));
+    style.bg = style.bg.map(|bg| fit(bg, depth));
     style
 }
 
@@ -322,6 +333,21 @@ mod tests {
             library.load("auto", Terminal { depth: Depth::Ansi, background: Some((0, 0, 0)) }).0,
             named("ansi", None)
         );
+    }
+
+    #[test]
+    fn text_on_a_background_of_the_theme_can_be_read_on_any_terminal() {
+        for (name, other) in [("light", (10, 10, 10)), ("dark", (250, 250, 250))] {
+            for background in [None, Some(other)] {
+                let (theme, _) = Library::default().load(name, Terminal { background, ..TRUE });
+                for role in Role::ALL {
+                    let style = theme.style(*role);
+                    assert!(style.bg.is_none() || style.fg.is_some(), "{name} {role:?} on {background:?}");
+                }
+            }
+        }
+        let (theme, _) = Library::default().load("dark", Terminal { background: Some((10, 10, 10)), ..TRUE });
+        assert_eq!(theme.style(Role::User).fg, None, "the terminal's own, where that can be read");
     }
 
     #[test]

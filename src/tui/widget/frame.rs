@@ -138,11 +138,19 @@ pub fn joins(look: &Look<'_>) -> bool {
     look.glyphs().line == "─"
 }
 
-/// Joins a vertical line to the horizontal one that it ends at, if it does.
+/// Joins a vertical line to the horizontal one that it ends at: to what lies over its end, else to what follows it.
 pub fn join_below(divider: Rect, buffer: &mut Buffer, look: &Look<'_>) {
-    let below = (divider.x, divider.bottom());
-    if let Some(cell) = buffer.cell_mut(below).filter(|cell| joins(look) && cell.symbol() == look.glyphs().line) {
-        cell.set_symbol("┴");
+    if !joins(look) || divider.is_empty() {
+        return;
+    }
+    for y in divider.y + 1..=divider.bottom() {
+        let above = buffer.cell((divider.x, y - 1)).map_or("", |cell| cell.symbol());
+        if !["│", "├", "┤"].contains(&above) {
+            continue;
+        }
+        if let Some(cell) = buffer.cell_mut((divider.x, y)).filter(|cell| cell.symbol() == look.glyphs().line) {
+            cell.set_symbol("┴");
+        }
     }
 }
 

@@ -1,6 +1,10 @@
 //! Which entry of a list is selected and which are in sight. Drawing them is the owner's.
 
+use crate::tui::look::Look;
+use crate::tui::widget::scrollbar;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::ops::Range;
 
 /// Selection and window of a list.
@@ -49,6 +53,11 @@ impl List {
         let highest = (self.selected + 1).saturating_sub(rows);
         self.top = self.top.clamp(highest, self.selected.max(highest)).min(len.saturating_sub(rows));
         self.top..(self.top + rows).min(len)
+    }
+
+    /// Shows in a column which part of so many entries is in sight, if not all are. After [`Self::window`].
+    pub fn thumb(&self, edge: Rect, buffer: &mut Buffer, look: &Look<'_>, len: usize) {
+        scrollbar::draw(Rect { width: 1, ..edge }, buffer, look, scrollbar::of_rows(self.top, self.page, len));
     }
 }
 

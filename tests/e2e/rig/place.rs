@@ -153,10 +153,15 @@ impl Place {
         }
     }
 
+    /// What the processes of this place are known by, in the variable [`procs::MARK`].
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+
     /// The program with these arguments, ready to start here.
     pub fn launch(&self, args: &[&str]) -> Launch {
         let mut launch = Launch::new(program(), args);
-        launch.cwd(&self.work()).env(procs::MARK, &self.mark);
+        launch.cwd(&self.work()).env(procs::MARK, self.mark());
         launch.env("HOME", self.home().to_str().unwrap());
         launch
     }

@@ -4,7 +4,7 @@ use super::cached;
 use crate::domain::Content;
 use crate::domain::content::{beside_media, plain};
 use crate::domain::model::{CallRef, Message};
-use crate::provider::body::{Ids, Part, picture, weave};
+use crate::provider::body::{Ids, Part, picture, weave_followed};
 use crate::provider::wire::Quirks;
 use serde_json::{Value, json};
 
@@ -40,11 +40,11 @@ pub(super) fn messages(history: &[Message], quirks: &Quirks) -> Vec<Value> {
     out.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
 }
 
-/// Whether the history ends in results of calls that no thought of this model led to.
+/// Whether the turn at hand was begun by another model: no signed thought stands at its beginning.
 pub(super) fn is_foreign_turn(history: &[Message]) -> bool {
-    let called = history.iter().rev().find(|message| !matches!(message, Message::Tool { .. }));
-    let open = matches!(history.last(), Some(Message::Tool { .. }));
-    open && matches!(called, Some(Message::Assistant { opaque, .. }) if opaque.is_empty())
+    let begin = history.iter().rposition(|message| matches!(message, Message::User { .. })).map_or(0, |at| at + 1);
+    let first = history[begin..].iter().find(|message| matches!(message, Message::Assistant { .. }));
+    matches!(first, Some(Message::Assistant { opaque, .. }) if opaque.is_empty())
 }
 
 fn user(content: &[Content], quirks: &Quirks) -> Vec<Value> {
@@ -56,7 +56,8 @@ fn user(content: &[Content], quirks: &Quirks) -> Vec<Value> {
 
 fn result(id: &str, content: &[Content], is_error: bool, quirks: &Quirks) -> Value {
     let mut blocks: Vec<Value> = text(&beside_media(content)).into_iter().collect();
-    if quirks.images {
+    // A failure may hold only text.
+    if quirks.images && !is_error {
         blocks.extend(content.iter().filter_map(image));
     }
     let mut result = json!({ "type": "tool_result", "tool_use_id": id, "content": blocks });
@@ -75,7 +76,7 @@ fn assistant(said: &str, opaque: &[Value], calls: &[CallRef], ids: &mut Ids) -> 
             Some(json!({ "type": "tool_use", "id": ids.legal(&call.id), "name": call.name, "input": input }))
         }
     };
-    weave(said, opaque, calls).into_iter().filter_map(block).collect()
+    weave_followed(said, opaque, calls).into_iter().filter_map(block).collect()
 }
 
 /// A block of text; blank ones are refused.

@@ -3,7 +3,7 @@
 use crate::domain::Content;
 use crate::domain::content::{beside_media, plain};
 use crate::domain::model::{CallRef, Message};
-use crate::provider::body::{Ids, Part, picture, weave};
+use crate::provider::body::{Ids, Part, picture, weave_followed};
 use crate::provider::wire::Quirks;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn image(block: &Content) -> Option<Value> {
 }
 
 fn assistant(text: &str, opaque: &[Value], calls: &[CallRef], ids: &mut Ids, out: &mut Vec<Value>) {
-    for part in weave(text, opaque, calls) {
+    for part in weave_followed(text, opaque, calls) {
         out.push(match part {
             Part::Text(text) => {
                 json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": text }] })

@@ -117,9 +117,10 @@ fn head(tool: &Tool, ctx: &Ctx<'_>) -> Row {
     let mut builder = RowBuilder::default();
     builder.push(sign, role).pad_to(2.max(width::of(sign) + 1));
     let name = sanitize::line(&tool.name).into_owned();
-    // In a narrow pane the name matters more: of "running · 12 s" the last part stays.
+    // In a narrow pane the name matters more: of "running · 12 s" the time stays, since the sign says the rest; of what has ended, how it did.
     let narrow = builder.width() + width::of(&name) + width::of(&words) + 1 > ctx.width;
     let words = match words.rsplit_once(glyphs.dot) {
+        Some((how, _)) if narrow && tool.stage == Stage::Ended => how.to_owned(),
         Some((_, last)) if narrow => last.to_owned(),
         _ => words,
     };

@@ -400,9 +400,11 @@ impl Composer {
             line.draw(Rect { x: row.x + 1, width: row.width.saturating_sub(2), ..row }, buffer, look.theme);
             let key = Line::of(&entry.key, if selected { Role::Selected } else { Role::Dim });
             if line.width() + key.width() + 4 < row.width {
-                key.draw_right(Rect { width: row.width - 1, ..row }, buffer, look.theme);
+                key.draw_right(Rect { width: row.width - 2, ..row }, buffer, look.theme);
             }
         }
+        let edge = Rect { x: place.right().saturating_sub(1), y: place.y + 1, height: rows, ..place };
+        completion.list.thumb(edge, buffer, look, completion.entries.len());
     }
 }
 

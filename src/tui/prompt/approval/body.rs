@@ -4,6 +4,7 @@ use super::words;
 use crate::domain::policy::{FileDiff, Preview};
 use crate::domain::prompt::Approval;
 use crate::strings::Language;
+use crate::tui::about;
 use crate::tui::look::Look;
 use crate::tui::prompt::form::words as form_words;
 use crate::tui::prompt::glyph::glyphs;
@@ -98,9 +99,8 @@ fn lay_call(approval: &Approval, lines: &mut Lines, look: &Look<'_>) {
         marked(lines, g.warning, &look.strings.render(warning), Role::Warning);
     }
     if approval.spec.id.server.is_some() {
-        let says = look.strings.get("prompt.call.says");
-        let annotations = words::annotations(&approval.spec.annotations, look);
-        lines.text(&format!("{says} {annotations}"), Role::Dim);
+        let hints = about::hints(&approval.spec.annotations, look.strings);
+        lines.text(&look.strings.fill("prompt.call.says", &[("hints", &hints)]), Role::Dim);
     }
     match &approval.check.preview {
         Preview::Arguments => arguments(&approval.call.arguments, lines, look),

@@ -3,6 +3,7 @@
 use super::words;
 use crate::domain::policy::Preview;
 use crate::domain::prompt::Approval;
+use crate::tui::about;
 use crate::tui::look::Look;
 use crate::tui::outcome::{DetailBody, Details};
 use std::sync::Arc;
@@ -15,13 +16,15 @@ pub(super) fn of(approval: &Approval, look: &Look<'_>) -> Details {
     let mut facts = vec![
         (heading("prompt.details.tool"), spec.id.to_string()),
         (heading("prompt.details.kind"), words::kind(approval, look)),
-        (heading("prompt.details.annotations"), words::annotations(&spec.annotations, look)),
-        (heading("prompt.details.why"), words::why(&approval.check, look)),
-        (heading("prompt.details.definition"), spec.hash.to_string()),
     ];
-    if let Some(grant) = &approval.check.grant {
-        facts.insert(4, (heading("prompt.details.grant"), words::rule(grant, look)));
+    if spec.id.server.is_some() {
+        facts.push((heading("prompt.details.annotations"), about::hints(&spec.annotations, strings)));
     }
+    facts.push((heading("prompt.details.why"), words::why(&approval.check, look)));
+    if let Some(grant) = &approval.check.grant {
+        facts.push((heading("prompt.details.grant"), words::rule(grant, look)));
+    }
+    facts.push((heading("prompt.details.definition"), spec.hash.to_string()));
     if approval.call.asked != spec.id.to_string() {
         facts.insert(1, (heading("prompt.details.asked"), approval.call.asked.clone()));
     }

@@ -308,7 +308,8 @@ impl ApprovalCard {
 
     pub(super) fn title(&self, _: Place, look: &Look<'_>) -> Title {
         let mut title = vec![(self.approval.call.shown_name(), Role::TitleFocused)];
-        title.push((format!("  {}", words::kind(&self.approval, look)), Role::Dim));
+        let kind = look.strings.fill("prompt.kind.title", &[("kind", &words::kind(&self.approval, look))]);
+        title.push((format!("  {kind}"), Role::Dim));
         let state = match (self.mode, self.edited) {
             (Mode::Edit, _) => Some(("prompt.call.editing", Role::Accent)),
             (_, Edited::Checking) => Some(("prompt.call.checking", Role::Running)),

@@ -2,7 +2,7 @@
 
 use crate::domain::policy::{ArgumentRule, Check, Grant, Preview, Verdict};
 use crate::domain::prompt::Approval;
-use crate::domain::tool::{Annotations, Origin, Risk};
+use crate::domain::tool::{Origin, Risk};
 use crate::tui::command::Command;
 use crate::tui::look::Look;
 use crate::tui::prompt::glyph::glyphs;
@@ -61,7 +61,7 @@ fn exact(arguments: &Value) -> String {
     lone.map_or_else(|| arguments.to_string(), str::to_owned)
 }
 
-/// What kind of thing the tool is: `(built-in, writes)`, `(server weather)`.
+/// What kind of thing the tool is: `built-in, writes`, `server weather`.
 pub(super) fn kind(approval: &Approval, look: &Look<'_>) -> String {
     let strings = look.strings;
     let owner = match &approval.spec.id.server {
@@ -76,21 +76,8 @@ pub(super) fn kind(approval: &Approval, look: &Look<'_>) -> String {
     };
     match does {
         Some(key) => strings.fill("prompt.kind.both", &[("owner", &owner), ("does", strings.get(key))]),
-        None => strings.fill("prompt.kind.one", &[("owner", &owner)]),
+        None => owner,
     }
-}
-
-/// What the server says its tool does.
-pub(super) fn annotations(annotations: &Annotations, look: &Look<'_>) -> String {
-    let pairs = [
-        (annotations.read_only, ["prompt.hint.changes", "prompt.hint.read_only"]),
-        (annotations.destructive, ["prompt.hint.not_destructive", "prompt.hint.destructive"]),
-        (annotations.idempotent, ["prompt.hint.not_idempotent", "prompt.hint.idempotent"]),
-        (annotations.open_world, ["prompt.hint.closed_world", "prompt.hint.open_world"]),
-    ];
-    let said = pairs.into_iter().filter_map(|(hint, keys)| hint.map(|yes| look.strings.get(keys[usize::from(yes)])));
-    let said: Vec<&str> = said.collect();
-    if said.is_empty() { look.strings.get("prompt.hint.none").to_owned() } else { said.join(", ") }
 }
 
 /// Why it asks.

@@ -393,6 +393,9 @@ impl FormView {
         let rows = sheet::height(&blocks);
         let body = u16::try_from(rows).unwrap_or(u16::MAX);
         let foot = self.foot(area.width, look);
+        // In a room larger than the form, the help stays with the fields.
+        let whole = body.saturating_add(foot.want() + air_of(body, foot.want()) + 1);
+        let area = Rect { height: area.height.min(whole), ..area };
         let room = area.height - 1;
         // Fields come first; help gets what they leave, else what it needs of a third.
         let help = foot.want().min(room.saturating_sub(body).max(foot.need().min(room / 3)));
@@ -423,11 +426,6 @@ impl FormView {
         let (from, to) = sheet::span_of(blocks, index);
         let is_first = self.stops().first() == Some(&Stop::Field(index));
         if is_first && to <= height { (0, to) } else { (from, to) }
-    }
-
-    /// The keys that work now, for a footer, as plain text.
-    pub fn hints(&self, look: &Look<'_>) -> String {
-        self.hint_line(look).fit(u16::MAX, "").text.into()
     }
 
     /// The keys that work now, for a footer: `Enter next · ←→ choose · …`.

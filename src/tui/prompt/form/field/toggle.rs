@@ -44,22 +44,22 @@ impl Toggle {
         Reaction::Changed
     }
 
-    fn items<'a>(self, look: &'a Look<'_>) -> [Item<'a>; 2] {
+    fn items<'a>(self, look: &'a Look<'_>, focus: Focus) -> [Item<'a>; 2] {
         let radio = glyphs(look).radio;
         let item = |yes: bool, title: &'a str| {
             let chosen = self.yes == Some(yes);
-            // With nothing chosen the caret stands on the first.
-            let cursor = chosen || (self.yes.is_none() && yes);
+            // With nothing chosen the caret stands on the first. Seen from elsewhere that would look like an answer.
+            let cursor = chosen || (self.yes.is_none() && yes && focus == Focus::Here);
             Item { mark: radio[usize::from(chosen)], title, state: if cursor { State::Cursor } else { State::Plain } }
         };
         [item(true, look.strings.get("form.yes")), item(false, look.strings.get("form.no"))]
     }
 
     pub(super) fn measure(self, columns: u16, look: &Look<'_>) -> Size {
-        choices::measure(&self.items(look), columns).1
+        choices::measure(&self.items(look, Focus::Elsewhere), columns).1
     }
 
     pub(super) fn draw(self, area: Rect, buffer: &mut Buffer, look: &Look<'_>, focus: Focus) -> Option<Position> {
-        choices::draw(&self.items(look), area, buffer, look, focus)
+        choices::draw(&self.items(look, focus), area, buffer, look, focus)
     }
 }
