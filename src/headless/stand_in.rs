@@ -217,7 +217,8 @@ mod tests {
         };
         let verdict = Verdict::Ask { why: Phrase::new("policy.external") };
         let check = Check { verdict, warnings: Vec::new(), preview: Preview::Arguments, grant: None };
-        let approval = Approval { call, spec: Arc::new(spec), check, form: Form::default(), problems: Vec::new() };
+        let approval =
+            Approval { call, spec: Arc::new(spec), check, form: Form::default(), problems: Vec::new(), version: 0 };
         let kind = PromptKind::Approval(Box::new(approval));
         Prompt { id: PromptId(1), call: Some(CallId(1)), step: None, kind, expires_ms: None }
     }
