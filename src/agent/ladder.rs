@@ -2,7 +2,8 @@
 //!
 //! Owns: the evidence of this session, and what was learned about models before (through [`Memory`]). One step down follows when
 //! - the provider refuses a request with tools (4xx, 501), refuses it with a single simple one too, and takes the same request in XML: a condition that is
-//!   tried out, not read from a message;
+//!   tried out, not read from a message. A message only says whether it is worth trying: one that speaks of neither tools nor functions is about
+//!   something else, and told at once;
 //! - two replies in a row were malformed, or, natively, had to be recovered from text.
 //!
 //! **Invariants:** a dialect that was chosen is never changed; what the provider said first is told when no step helps.
@@ -174,7 +175,8 @@ impl Ladder {
     fn is_evidence(&mut self, error: &ModelError, asked: Asked<'_>, kind: DialectKind, tools: usize) -> bool {
         let refused =
             matches!(error.kind, ModelErrorKind::BadRequest | ModelErrorKind::NotFound) || error.status == Some(501);
-        if !refused || self.takes_tools.as_deref() == Some(asked.model) {
+        let about_tools = !matches!(self.trial, Trial::None) || speaks_of_tools(&error.message);
+        if !refused || !about_tools || self.takes_tools.as_deref() == Some(asked.model) {
             return false;
         }
         match std::mem::replace(&mut self.trial, Trial::None) {
@@ -237,6 +239,11 @@ impl Ladder {
     }
 }
 
+fn speaks_of_tools(message: &str) -> bool {
+    let message = message.to_lowercase();
+    message.contains("tool") || message.contains("function")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,7 +258,7 @@ mod tests {
             status: Some(400),
             retry_after_ms: None,
         };
-        ModelEvent::Failed { error: error("first") }
+        ModelEvent::Failed { error: error("first: no tools here") }
     }
 
     fn finished(bad: bool) -> Vec<ModelEvent> {

@@ -77,7 +77,7 @@ mod tests {
     fn the_closing_bracket_in_any_pieces() {
         for (text, end) in [
             ("{}", Some(1)),
-            ("{\"a\": [1, {\"b\": \"}\\\"]\"}]} x", Some(25)),
+            ("{\"a\": [1, {\"b\": \"}\\\"]\"}]} x", Some(24)),
             ("{\"a\": \"\\\\\"}", Some(10)),
             ("{\"a\": \"", None),
             ("[{}", None),

@@ -490,10 +490,7 @@ impl Connection {
 
     fn set(&mut self, state: ServerState, trouble: Option<Trouble>) {
         self.status.state = state;
-        (self.status.reason, self.status.fix) = match trouble {
-            Some(trouble) => (Some(trouble.reason), trouble.fix),
-            None => (None, None),
-        };
+        (self.status.reason, self.status.fix) = trouble.map_or((None, None), |it| (Some(it.reason), it.fix));
         self.announce();
     }
 

@@ -234,7 +234,8 @@ mod tests {
         let wishes = Wishes { composer: 1, dock: 0 };
         assert_eq!(names(&areas(SPLIT, Mode::Auto, SHOWN, wishes)), PaneId::KINDS);
         let narrow = Size::new(99, 50);
-        assert_eq!(names(&areas(narrow, Mode::Auto, SHOWN, wishes)), [PaneId::Tools]);
+        assert_eq!(names(&areas(narrow, Mode::Auto, SHOWN, wishes)), [PaneId::Timeline]);
+        assert_eq!(names(&areas(narrow, Mode::Stack, SHOWN, wishes)), [PaneId::Tools]);
         assert_eq!(names(&areas(narrow, Mode::Split, SHOWN, wishes)), [PaneId::Tools]);
         assert_eq!(names(&areas(narrow, Mode::Timeline, SHOWN, wishes)), [PaneId::Timeline]);
         let zoomed = Shown { zoom: Zoom::On, ..SHOWN };

@@ -288,7 +288,7 @@ async fn a_model_that_takes_no_tools_is_found_out_and_spoken_to_in_xml() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_refusal_is_told_as_it_came_first() {
     let refusal = |text: &str| Reply::json(&json!({ "error": { "message": text } })).with_status(400);
-    let server = ModelServer::start(vec![refusal("first"), refusal("second"), refusal("third")]);
+    let server = ModelServer::start(vec![refusal("first: bad tools"), refusal("second"), refusal("third")]);
     let mut rig = rig(&server, None);
     rig.submit("Hello").await;
     let TurnEnd::Failed { problem } = rig.ended().await else { panic!("{}", rig.story()) };
@@ -296,7 +296,7 @@ async fn another_refusal_is_told_as_it_came_first() {
     assert_eq!((dialects(&rig), bodies(&server).len()), (vec![DialectKind::Native], 3));
     rig.shut_down().await;
     // One simple tool is taken: a definition is at fault, not the model. The reply to the trial is dropped.
-    let server = ModelServer::start(vec![refusal("first"), text("Hi."), refusal("again")]);
+    let server = ModelServer::start(vec![refusal("first: bad tools"), text("Hi."), refusal("again: bad tools")]);
     let home = tempfile::tempdir().unwrap();
     let mut rig = Rig::in_home(home, served(&server), Plan::default(), None);
     rig.submit("Hello").await;

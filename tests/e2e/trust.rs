@@ -117,7 +117,7 @@ fn a_projects_settings_are_shown_before_they_count() {
     assert!(program_screen.contains("Ctrl-O"), "{program_screen}");
     program.key("c-o").wait_for("Always answer in rhyme.");
     std::thread::sleep(ms(800));
-    program.key("y").wait_gone("Always answer in rhyme.");
+    program.key("y").wait_gone("Always answer in rhyme.").wait_quiet(ms(300));
     program.quit();
     let program = place.launch(&args).start();
     program.wait_for("Write a task").submit("Hello");
