@@ -64,9 +64,7 @@ pub(super) async fn put(
     let mut waiting = std::collections::VecDeque::from([first]);
     while let Some(question) = waiting.pop_front() {
         if !is_interactive(ground) {
-            let text = Phrase::new("call.cancelled_ask").with("server", &question.server);
-            mention(ground, &[Notice::warning(text.with("message", message(&question.what)))]);
-            fleet.mcp.answer(question.ask, AskAnswer::Cancel);
+            cancel(ground, fleet, &question);
             continue;
         }
         let (mut done, mut gone) = (None, false);
@@ -116,6 +114,14 @@ pub(super) async fn put(
         fleet.mcp.answer(question.ask, answer);
     }
     Then::GoOn
+}
+
+/// Nobody is there to answer.
+fn cancel(ground: &Ground, fleet: &Fleet, question: &Question) {
+    let message = message(&question.what);
+    let text = Phrase::new("call.cancelled_ask").with("server", &question.server).with("message", message);
+    mention(ground, &[Notice::warning(text)]);
+    fleet.mcp.answer(question.ask, AskAnswer::Cancel);
 }
 
 fn message(what: &ServerAsk) -> &str {
