@@ -27,7 +27,7 @@
 //! | [`schema`] | JSON Schema: to a form, validation without the network, the hash of a definition |
 //! | [`policy`] | may this call run: rules, grants, the pins that void them |
 //! | [`provider`] | models: the catalogue of endpoints, HTTP and SSE, wire formats, the scripted model |
-//! | [`dialect`] | how calls are written in what a model says: native, XML. Pure incremental parsers, the system prompt |
+//! | [`dialect`] | how calls are written in what a model says: native, XML, ReAct, JSON. Pure incremental parsers, the system prompt |
 //! | [`mcp`] | MCP servers: processes, connections, states, calls. **Boundary:** the only user of rmcp's client |
 //! | [`tools`] | everything a model may call: built-ins, servers' tools, names, results cut to size |
 //! | [`agent`] | the loop, the journal, the driver |

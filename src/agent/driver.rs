@@ -5,6 +5,7 @@
 //! while events pile up, no more of the reply is read.
 
 use super::checking;
+use super::ladder::{Again, Heard};
 use super::machine::{AskReply, Effect, Entry, Input, Limits, Machine, StreamId};
 use super::offers::Offers;
 use super::outlet::Outlet;
@@ -18,7 +19,6 @@ use super::surroundings;
 use super::timers::Timers;
 use super::{Changes, Kit, Settings};
 use crate::contract::{ClockOp, Event, Op, SessionEvent, SessionOp, TurnEvent};
-use crate::dialect::{Environment, environment};
 use crate::domain::model::ModelEvent;
 use crate::domain::policy::Grant;
 use crate::domain::prompt::Scope;
@@ -212,15 +212,20 @@ impl Driver {
             }
             Op::UseModel { model } => self.use_model(&model),
             Op::UseDialect { dialect } => {
-                self.speaking.manner.dialect = dialect;
+                let notice = self.speaking.use_dialect(dialect);
+                self.notify(notice);
                 self.outlet.push(SessionEvent::Model { model: self.speaking.info() }.into());
             }
             Op::Revoke { tool } => {
-                let notice = self.policy.revoke(&tool).err();
-                self.notify(notice);
+                self.notify(self.policy.revoke(&tool).err());
                 self.offers.grants_changed();
             }
             Op::Session(SessionOp::New) => self.new_session(),
+            Op::Session(SessionOp::Prompt) => {
+                let (past, tools) = (self.machine.conversation(), &self.offers.toolbox);
+                let parts = self.speaking.parts(past, tools, &self.servers.briefs());
+                self.outlet.push(SessionEvent::Prompt { parts }.into());
+            }
             Op::Session(SessionOp::Draft { text }) => self.session.keep_draft(&text),
             Op::Clock(ClockOp::Hold) => {
                 self.timers.hold();
@@ -256,12 +261,23 @@ impl Driver {
     }
 
     fn batch(&mut self, batch: Batch) {
-        let stream = batch.stream;
-        let over = |event: &ModelEvent| matches!(event, ModelEvent::Finished { .. } | ModelEvent::Failed { .. });
-        if batch.events.iter().any(over) {
-            self.notify(self.speaking.notices());
+        let Batch { stream, events } = batch;
+        if !self.requests.is_open(stream) {
+            return;
         }
-        for event in batch.events {
+        let Heard { events, again, changed, notices } = self.speaking.hear(events);
+        self.notify(notices);
+        if changed {
+            self.outlet.push(SessionEvent::Model { model: self.speaking.info() }.into());
+        }
+        if again == Again::Yes {
+            return self.send_request(stream);
+        }
+        if events.iter().any(ModelEvent::is_end) {
+            self.notify(self.speaking.notices());
+            self.requests.close();
+        }
+        for event in events {
             let input = match event {
                 ModelEvent::Call(mut call) => {
                     let tool = checking::resolve(&self.offers.toolbox, &mut call);
@@ -369,21 +385,10 @@ impl Driver {
 
     fn prepare(&mut self, turn: TurnId) {
         let (read, written) = surroundings::touched(self.machine.conversation());
-        let cwd = self.cwd.clone();
-        let system = self.speaking.manner.system.clone();
+        let (cwd, system) = (self.cwd.clone(), self.speaking.manner.system.clone());
         let wakes = self.wakes.0.clone();
         tokio::task::spawn_blocking(move || {
-            let (files, more) = surroundings::files(&cwd);
-            let time = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z, %A").to_string();
-            let text = environment(&Environment {
-                cwd: &cwd.to_string_lossy(),
-                files: &files,
-                more,
-                read: &read,
-                written: &written,
-                time: &time,
-                system: &system,
-            });
+            let text = surroundings::environment(&cwd, &system, &read, &written);
             let _ = wakes.send(Wake::Input(Input::Prepared { turn, environment: Some(text) }));
         });
     }

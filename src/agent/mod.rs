@@ -7,6 +7,7 @@ mod bridge;
 mod checking;
 mod driver;
 pub mod journal;
+pub mod ladder;
 pub mod machine;
 mod offers;
 mod outlet;

@@ -71,6 +71,11 @@ impl Requests {
         self.open = Some(stream::open(stream, provider, request, parser, self.batches.clone()));
     }
 
+    /// Whether this is the request whose reply is read. What comes late from another one is of no use.
+    pub fn is_open(&self, stream: StreamId) -> bool {
+        self.open.as_ref().is_some_and(|open| open.stream() == stream)
+    }
+
     /// Drops the request, wherever it is.
     pub fn close(&mut self) {
         self.open = None;

@@ -2,9 +2,10 @@
 //!
 //! Owns both choices, and builds requests. The same conversation and tools give the same request.
 
+use super::ladder::{Asked, Heard, Ladder, Memory};
 use crate::contract::ModelInfo;
-use crate::dialect::{Dialect, Parser, Prompting, ServerBrief, dialect};
-use crate::domain::model::{DialectKind, ModelError, ModelErrorKind, Opaque, Request};
+use crate::dialect::{Dialect, Parser, Prompting, ServerBrief, dialect, shown};
+use crate::domain::model::{DialectKind, ModelError, ModelErrorKind, ModelEvent, Opaque, PromptPart, Request};
 use crate::domain::names::NameRule;
 use crate::domain::{Conversation, Notice, Phrase};
 use crate::provider::Provider;
@@ -46,6 +47,9 @@ pub struct Spoken {
 pub struct Speaking {
     model: Option<Arc<dyn Provider>>,
     open: OpenModel,
+    ladder: Ladder,
+    /// The dialect of the last request, and how many tools it offered natively.
+    spoken: (DialectKind, usize),
     /// How models are spoken to.
     pub manner: Manner,
 }
@@ -53,7 +57,14 @@ pub struct Speaking {
 impl Speaking {
     /// Speaks to a model, if there is one yet.
     pub fn new(model: Option<Arc<dyn Provider>>, open: OpenModel, manner: Manner) -> Self {
-        Self { model, open, manner }
+        Self { model, open, ladder: Ladder::default(), spoken: (DialectKind::Native, 0), manner }
+    }
+
+    /// With what was learned about models in earlier sessions.
+    #[must_use]
+    pub fn remembering(mut self, memory: Box<dyn Memory>) -> Self {
+        self.ladder = Ladder::new(memory);
+        self
     }
 
     /// The model.
@@ -64,6 +75,7 @@ impl Speaking {
     /// Changes to another model.
     pub fn use_model(&mut self, name: &str) -> Result<(), Phrase> {
         self.model = Some((self.open)(name)?);
+        self.ladder.start_over();
         Ok(())
     }
 
@@ -77,12 +89,28 @@ impl Speaking {
         self.model.as_ref().map_or_else(NameRule::default, |model| model.abilities().names)
     }
 
+    /// Changes to another dialect; `None` lets the ladder choose, from its top.
+    pub fn use_dialect(&mut self, dialect: Option<DialectKind>) -> Option<Notice> {
+        self.manner.dialect = dialect;
+        self.ladder.start_over();
+        let model = self.model.as_ref().filter(|_| dialect.is_none())?;
+        self.ladder.forget(model.name())
+    }
+
+    /// Takes in what a reply brought, before the machine does.
+    pub fn hear(&mut self, events: Vec<ModelEvent>) -> Heard {
+        let Some(model) = self.model.clone() else { return Heard { events, ..Heard::default() } };
+        let (kind, tools) = self.spoken;
+        self.ladder.hear(asked(&*model, &self.manner), kind, tools, events)
+    }
+
     fn dialect(&self) -> &'static dyn Dialect {
-        let native = self.model.as_ref().is_none_or(|model| model.abilities().native_tools);
-        let chosen = self.manner.dialect.and_then(dialect);
-        let fallback: &'static dyn Dialect =
-            if native { &crate::dialect::native::Native } else { &crate::dialect::xml::Xml };
-        chosen.unwrap_or(fallback)
+        let kind = match (&self.model, self.manner.dialect) {
+            (_, Some(chosen)) => chosen,
+            (Some(model), None) => self.ladder.rung(asked(&**model, &self.manner)),
+            (None, None) => DialectKind::Native,
+        };
+        dialect(kind).unwrap_or(&crate::dialect::native::Native)
     }
 
     /// The model and its dialect, for people.
@@ -97,11 +125,38 @@ impl Speaking {
     }
 
     /// The request for the conversation as it stands, and a reader for its reply. `None` without a model.
-    pub fn request(&self, conversation: &Conversation, toolbox: &Toolbox, servers: &[ServerBrief]) -> Option<Spoken> {
+    pub fn request(
+        &mut self,
+        conversation: &Conversation,
+        toolbox: &Toolbox,
+        servers: &[ServerBrief],
+    ) -> Option<Spoken> {
+        let provider = Arc::clone(self.model.as_ref()?);
+        let (request, parser) = self.build(conversation, toolbox, servers, |dialect, prompting| {
+            (dialect.request(prompting), dialect.parser(toolbox.names()))
+        })?;
+        self.spoken = (self.dialect().kind(), request.tools.len());
+        Some(Spoken { provider, request: self.ladder.fit(request), parser })
+    }
+
+    /// What the model would be told, part by part. Empty without a model.
+    pub fn parts(&self, conversation: &Conversation, toolbox: &Toolbox, servers: &[ServerBrief]) -> Vec<PromptPart> {
+        let parts = self.build(conversation, toolbox, servers, |dialect, prompting| {
+            shown::parts(dialect.kind(), prompting, &dialect.request(prompting))
+        });
+        parts.unwrap_or_default()
+    }
+
+    fn build<T>(
+        &self,
+        conversation: &Conversation,
+        toolbox: &Toolbox,
+        servers: &[ServerBrief],
+        make: impl FnOnce(&dyn Dialect, &Prompting<'_>) -> T,
+    ) -> Option<T> {
         let model = self.model.as_ref()?;
         let (tools, names) = (toolbox.list(), toolbox.names());
-        let dialect = self.dialect();
-        let request = dialect.request(&Prompting {
+        let prompting = Prompting {
             conversation,
             tools: &tools,
             names: &names,
@@ -115,8 +170,8 @@ impl Speaking {
             full_model: model.name(),
             stop_strings: model.abilities().stop_strings,
             reasoning_back: model.abilities().reasoning_back,
-        });
-        Some(Spoken { provider: Arc::clone(model), request, parser: dialect.parser(names) })
+        };
+        Some(make(self.dialect(), &prompting))
     }
 
     /// A signed block with the name of the model it belongs to.
@@ -125,6 +180,12 @@ impl Speaking {
         let block = Opaque { model: Arc::from(model.name()), value };
         serde_json::to_value(block).unwrap_or_else(|_| json!(null))
     }
+}
+
+/// The model as the ladder sees it. Nothing is learned where a dialect was chosen, or from the script.
+fn asked<'a>(model: &'a dyn Provider, manner: &Manner) -> Asked<'a> {
+    let settled = manner.dialect.is_some() || model.is_scripted();
+    Asked { model: model.name(), native: model.abilities().native_tools, settled }
 }
 
 /// What a request without a model fails with.

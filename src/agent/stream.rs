@@ -23,7 +23,15 @@ pub struct Batch {
 /// An open request. Dropping it cancels the request.
 #[derive(Debug)]
 pub struct Open {
+    stream: StreamId,
     task: AbortHandle,
+}
+
+impl Open {
+    /// Which request.
+    pub fn stream(&self) -> StreamId {
+        self.stream
+    }
 }
 
 impl Drop for Open {
@@ -41,7 +49,7 @@ pub fn open(
     batches: mpsc::Sender<Batch>,
 ) -> Open {
     let task = tokio::spawn(read(stream, provider, request, parser, batches));
-    Open { task: task.abort_handle() }
+    Open { stream, task: task.abort_handle() }
 }
 
 async fn read(

@@ -2,6 +2,7 @@
 //!
 //! Reads the disk; what it finds is rendered by `dialect::environment`.
 
+use crate::dialect::{self, Environment};
 use crate::domain::{Conversation, Step, ToolOutcome};
 use serde_json::Value;
 use std::path::Path;
@@ -13,7 +14,7 @@ const LOOKED_AT: usize = 20_000;
 
 /// The files below a directory that ignore rules let through, relative, sorted, at most [`FILES`]; and how many more there are
 /// (of those that were looked at).
-pub fn files(directory: &Path) -> (Vec<String>, usize) {
+fn files(directory: &Path) -> (Vec<String>, usize) {
     let mut found = Vec::new();
     let walk = ignore::WalkBuilder::new(directory).require_git(false).max_depth(Some(6)).build();
     for entry in walk.flatten().take(LOOKED_AT) {
@@ -34,6 +35,14 @@ pub fn files(directory: &Path) -> (Vec<String>, usize) {
     found.truncate(FILES);
     found.sort();
     (found, more)
+}
+
+/// The environment part of a message sent now. Reads the disk.
+pub fn environment(cwd: &Path, system: &str, read: &[String], written: &[String]) -> String {
+    let (files, more) = files(cwd);
+    let time = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z, %A").to_string();
+    let cwd = cwd.to_string_lossy();
+    dialect::environment(&Environment { cwd: &cwd, files: &files, more, read, written, time: &time, system })
 }
 
 /// Files that calls of this session read and wrote, in the order of the first time.

@@ -11,6 +11,7 @@ mod fleet;
 mod ground;
 mod host;
 mod kept;
+mod learned;
 mod live;
 mod manage;
 mod models;

@@ -2,6 +2,7 @@
 //!
 //! Owns the order in which things are read. Nothing is started here.
 
+use super::learned::Learned;
 use super::live::Live;
 use super::models::Models;
 use super::{fit, kept};
@@ -303,7 +304,8 @@ fn speaking(
         system: format!("{}, /bin/sh", std::env::consts::OS),
         cwd: cwd.to_string_lossy().into_owned(),
     };
-    Speaking::new(model, Box::new(move |name| models.open(name)), manner)
+    let speaking = Speaking::new(model, Box::new(move |name| models.open(name)), manner);
+    speaking.remembering(Box::new(Learned::load(dirs.dialects())))
 }
 
 /// The user's own pieces of the system prompt, by name.

@@ -80,6 +80,10 @@ pub enum Dialect {
     Native,
     // XML.
     Xml,
+    // Thought, action, observation in plain text.
+    React,
+    // One object a reply.
+    Json,
 }
 
 impl Dialect {
@@ -89,6 +93,8 @@ impl Dialect {
             Self::Auto => None,
             Self::Native => Some(DialectKind::Native),
             Self::Xml => Some(DialectKind::Xml),
+            Self::React => Some(DialectKind::React),
+            Self::Json => Some(DialectKind::Json),
         }
     }
 }

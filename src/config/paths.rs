@@ -86,6 +86,11 @@ impl Dirs {
     pub fn trust(&self) -> PathBuf {
         self.state.join("trust.json")
     }
+
+    /// What was learned about the dialects of models.
+    pub fn dialects(&self) -> PathBuf {
+        self.state.join("dialects.json")
+    }
 }
 
 /// A project's settings.

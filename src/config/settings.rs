@@ -8,7 +8,7 @@
 //! ```toml
 //! version = 1
 //! model = "ollama:qwen3"          base_url = "…"     api_key_env = "…"     temperature = 0.2     max_tokens = 4096
-//! dialect = "auto"                # auto, native, xml
+//! dialect = "auto"                # auto, native, xml, react, json
 //! language = "中文"                # what the model should answer in
 //! instructions = "…"              # told to the model in every session
 //! lang = "en"                     # interface: en, zh
@@ -55,8 +55,13 @@ pub enum DialectChoice {
 
 impl DialectChoice {
     /// Those that this version speaks, by name.
-    pub const NAMES: [(&'static str, Self); 3] =
-        [("auto", Self::Auto), ("native", Self::Kind(DialectKind::Native)), ("xml", Self::Kind(DialectKind::Xml))];
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("auto", Self::Auto),
+        ("native", Self::Kind(DialectKind::Native)),
+        ("xml", Self::Kind(DialectKind::Xml)),
+        ("react", Self::Kind(DialectKind::React)),
+        ("json", Self::Kind(DialectKind::Json)),
+    ];
 
     /// The choice of that name.
     pub fn named(name: &str) -> Option<Self> {

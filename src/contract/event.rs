@@ -2,7 +2,7 @@
 
 use crate::domain::conversation::{TurnEnd, TurnKind};
 use crate::domain::form::{FieldError, Form};
-use crate::domain::model::{DialectKind, FinishReason};
+use crate::domain::model::{DialectKind, FinishReason, PromptPart};
 use crate::domain::policy::{Check, Grant};
 use crate::domain::prompt::{Approval, Closed, Prompt};
 use crate::domain::server::ServerSignal;
@@ -94,6 +94,11 @@ pub enum SessionEvent {
         tokens: u64,
         /// All tokens used in this session.
         total: Usage,
+    },
+    /// What the model would be told if it were asked now, part by part.
+    Prompt {
+        /// The parts, in the order in which they are sent.
+        parts: Vec<PromptPart>,
     },
     /// A recording is played, and has come this far.
     Playback {

@@ -86,6 +86,8 @@ pub enum Op {
 pub enum SessionOp {
     /// Begin a new, empty one.
     New,
+    /// Say exactly what the model is told; comes back as [`super::SessionEvent::Prompt`].
+    Prompt,
     /// Keep what is being typed, so that a crash does not lose it.
     Draft {
         /// The whole draft.

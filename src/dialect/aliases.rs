@@ -58,6 +58,11 @@ impl Aliases {
         Some(entry.parameters.iter().any(|known| known == parameter) || entry.arguments.contains_key(parameter))
     }
 
+    /// The built-in tool's first parameter: what a plain text for it means.
+    pub(super) fn first_parameter(&self, tool: &str) -> Option<&str> {
+        self.tool.get(tool)?.parameters.first().map(String::as_str)
+    }
+
     /// The length of the longest name in the table, in bytes.
     pub(super) fn longest(&self) -> usize {
         self.tool.values().flat_map(|entry| entry.names.iter()).map(String::len).max().unwrap_or_default()

@@ -1,8 +1,8 @@
 //! Arguments as JSON text.
 //!
 //! Owns: reading what a model wrote as arguments, and writing arguments the way models write them.
-//! **Invariants:** only noise around or between the parts of a whole object is repaired (a code fence, a trailing comma, an
-//! object inside a JSON string); a text that ends too early is never completed. What is read is always an object.
+//! **Invariants:** only noise around or between the parts of a whole object is repaired (a code fence, a trailing comma, a line break in a
+//! string that was not escaped, an object inside a JSON string); a text that ends too early is never completed. What is read is always an object.
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
@@ -23,7 +23,7 @@ pub fn arguments(text: &str) -> Result<Value, String> {
         Err(error) => error,
     };
     let unfenced = unfence(text);
-    let value = serde_json::from_str(unfenced).or_else(|_| serde_json::from_str(&without_trailing_commas(unfenced)));
+    let value = serde_json::from_str(unfenced).or_else(|_| serde_json::from_str(&repaired(unfenced)));
     value.map_or_else(|_: serde_json::Error| Err(format!("The arguments are not valid JSON: {plain}.")), object)
 }
 
@@ -52,8 +52,8 @@ fn unfence(text: &str) -> &str {
     inside.trim()
 }
 
-/// Leaves out commas that stand before a closing bracket, outside of strings.
-fn without_trailing_commas(text: &str) -> String {
+/// Leaves out commas that stand before a closing bracket, outside of strings, and escapes line breaks and tabs inside them.
+fn repaired(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut in_string = false;
     let mut escaped = false;
@@ -61,18 +61,24 @@ fn without_trailing_commas(text: &str) -> String {
     for c in text.chars() {
         if in_string {
             (in_string, escaped) = (escaped || c != '"', !escaped && c == '\\');
-        } else {
-            match (c, comma) {
-                (',', _) => comma = Some(out.len()),
-                ('}' | ']', Some(at)) => {
-                    out.remove(at);
-                    comma = None;
-                }
-                _ if c.is_whitespace() => {}
-                _ => comma = None,
+            match c {
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                c => out.push(c),
             }
-            in_string = c == '"';
+            continue;
         }
+        match (c, comma) {
+            (',', _) => comma = Some(out.len()),
+            ('}' | ']', Some(at)) => {
+                out.remove(at);
+                comma = None;
+            }
+            _ if c.is_whitespace() => {}
+            _ => comma = None,
+        }
+        in_string = c == '"';
         out.push(c);
     }
     out
@@ -120,6 +126,7 @@ mod tests {
             "```json\n{\"a\": 1, \"b\": [1, 2], \"c\": \"x,}\"}\n```",
             "```\n{\"a\": 1, \"b\": [1, 2 , ], \"c\": \"x,}\",}\n```",
             "```json{\"a\": 1, \"b\": [1, 2], \"c\": \"x,}\"}```",
+            "{\"a\": 1, \"b\": [1, 2], \"c\": \"x,}\"\n}",
             r#""{\"a\": 1, \"b\": [1, 2], \"c\": \"x,}\"}""#,
         ] {
             assert_eq!(arguments(text), Ok(whole.clone()), "{text}");
@@ -127,6 +134,12 @@ mod tests {
         for text in ["", "  \n", "null", "{}"] {
             assert_eq!(arguments(text), Ok(json!({})), "{text}");
         }
+    }
+
+    #[test]
+    fn line_breaks_in_strings_are_kept() {
+        assert_eq!(arguments("{\"a\": \"x\n\ty\\n\"}"), Ok(json!({"a": "x\n\ty\n"})));
+        assert!(arguments("{\"a\": \"x\n").is_err());
     }
 
     #[test]

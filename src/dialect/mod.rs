@@ -5,15 +5,24 @@
 //! [`ModelEvent::CallGrew`] of a run counting), and no event shows a tag that is not complete.
 
 pub mod aliases;
+mod balance;
 mod calls;
 mod coerce;
 mod environment;
 mod history;
 mod json;
+mod leak;
+mod naming;
 pub mod native;
+pub mod object;
 pub mod outcome;
+mod place;
 pub mod prompt;
+pub mod react;
+pub mod reply;
+pub mod shown;
 mod voice;
+mod written;
 pub mod xml;
 
 pub use aliases::{aliases, apply_argument_aliases};
@@ -95,11 +104,17 @@ pub trait Dialect: Send + Sync {
     fn parser(&self, names: Arc<Names>) -> Box<dyn Parser>;
 }
 
+/// Whether a tool of this name is one of the program's own.
+pub fn is_builtin(name: &str) -> bool {
+    aliases().tools().any(|tool| tool == name)
+}
+
 /// The dialect of this kind; `None` where it is not built.
 pub fn dialect(kind: DialectKind) -> Option<&'static dyn Dialect> {
     match kind {
         DialectKind::Native => Some(&native::Native),
         DialectKind::Xml => Some(&xml::Xml),
-        DialectKind::React | DialectKind::Json => None,
+        DialectKind::React => Some(&react::React),
+        DialectKind::Json => Some(&object::Json),
     }
 }

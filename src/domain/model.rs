@@ -25,6 +25,47 @@ pub enum DialectKind {
     Json,
 }
 
+impl DialectKind {
+    /// Every one, with the name that it has in settings and on the command line.
+    pub const NAMES: [(&'static str, Self); 4] =
+        [("native", Self::Native), ("xml", Self::Xml), ("react", Self::React), ("json", Self::Json)];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name).unwrap_or_default()
+    }
+
+    /// The dialect of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
+}
+
+/// Where a part of what the model is told stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptPlace {
+    /// In the system prompt.
+    System,
+    /// Among the tools that are offered natively.
+    Tool,
+    /// Among the messages.
+    Message,
+}
+
+/// A part of what the model is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptPart {
+    /// Where it stands.
+    pub place: PromptPlace,
+    /// The name of the piece or the tool, or whose message it is.
+    pub name: String,
+    /// Its text, as it is sent.
+    pub text: String,
+    /// About how many tokens it is.
+    pub tokens: usize,
+}
+
 /// A block that only its own provider and model understand (a signed thought), kept as it came.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opaque {
@@ -357,6 +398,13 @@ pub enum ModelEvent {
         /// How.
         error: ModelError,
     },
+}
+
+impl ModelEvent {
+    /// Whether nothing follows it.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Finished { .. } | Self::Failed { .. })
+    }
 }
 
 /// The wire id of a call that its provider gave none.

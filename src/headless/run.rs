@@ -183,6 +183,10 @@ impl Desk {
         }
         match event {
             Event::Prompt(PromptEvent::Opened { prompt }) => self.opened(prompt).await?,
+            Event::Prompt(PromptEvent::Amended { prompt, approval }) => {
+                let answer = self.stand_in.approval(&approval);
+                self.tell(Op::Answer { prompt, answer }).await;
+            }
             Event::Prompt(PromptEvent::Refused { prompt, problems }) => self.refused(prompt, problems).await?,
             Event::Turn(TurnEvent::Ended { .. }) => {
                 self.report().await?;

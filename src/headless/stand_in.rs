@@ -104,7 +104,8 @@ impl StandIn {
         }
     }
 
-    fn approval(&self, approval: &Approval) -> Answer {
+    /// Answers an approval. One that changed while its answer was on the way is to be answered anew: what was said was said of what stood there before.
+    pub fn approval(&self, approval: &Approval) -> Answer {
         if self.covers(approval) {
             Answer::Approve { scope: Scope::Once, version: Some(approval.version) }
         } else {

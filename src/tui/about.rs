@@ -2,6 +2,7 @@
 
 use crate::contract::ToolInfo;
 use crate::domain::ToolSpec;
+use crate::domain::model::{PromptPart, PromptPlace};
 use crate::domain::policy::{ArgumentRule, Grant, Preview};
 use crate::domain::tool::{Annotations, Risk};
 use crate::strings::Strings;
@@ -22,7 +23,7 @@ pub fn model(facts: &Facts, strings: &Strings) -> Details {
     let name = if model.name.is_empty() { strings.get("pane.no_model").to_owned() } else { model.name.clone() };
     field("layer.model_name", name);
     if let Some(dialect) = model.dialect {
-        field("layer.model_dialect", format!("{dialect:?}").to_lowercase());
+        field("layer.model_dialect", dialect.name().to_owned());
     }
     if let Some(context) = model.context {
         field("layer.model_context", context.to_string());
@@ -37,6 +38,32 @@ pub fn model(facts: &Facts, strings: &Strings) -> Details {
         title: strings.get("layer.model_title").to_owned(),
         sections: vec![(String::new(), DetailBody::Fields(fields)), (String::new(), how)],
     }
+}
+
+/// What the model is told, part by part.
+pub fn prompt(parts: &[PromptPart], strings: &Strings) -> Details {
+    let about = |tokens: usize| strings.fill("layer.prompt_tokens", &[("tokens", &tokens.to_string())]);
+    let mut fields = Vec::new();
+    for (place, key) in [
+        (PromptPlace::System, "layer.prompt_system"),
+        (PromptPlace::Tool, "layer.prompt_tools"),
+        (PromptPlace::Message, "layer.prompt_messages"),
+    ] {
+        let tokens: usize = parts.iter().filter(|part| part.place == place).map(|part| part.tokens).sum();
+        fields.push((strings.get(key).to_owned(), about(tokens)));
+    }
+    fields.push((strings.get("layer.prompt_all").to_owned(), about(parts.iter().map(|part| part.tokens).sum())));
+    let mut sections = vec![(String::new(), DetailBody::Fields(fields))];
+    let how = strings.get("layer.prompt_how").to_owned();
+    sections.push((String::new(), DetailBody::Text(how)));
+    for part in parts {
+        let heading = match part.place {
+            PromptPlace::System => format!("{}.md", part.name),
+            PromptPlace::Tool | PromptPlace::Message => part.name.clone(),
+        };
+        sections.push((format!("{heading} · {}", about(part.tokens)), DetailBody::Text(part.text.clone())));
+    }
+    Details { title: strings.get("layer.prompt_title").to_owned(), sections }
 }
 
 /// A tool with all that is known of it.

@@ -78,6 +78,8 @@ commands! {
     Model = "model" / "model";
     /// `/dialect NAME`.
     Dialect = "dialect" / "dialect";
+    /// What the model is told.
+    Prompt = "prompt" / "prompt";
 
     // composer
     /// Send, or open what waits when empty.

@@ -8,7 +8,7 @@ use crate::tui::activity::Ending;
 use crate::tui::cell::Cell;
 use crate::tui::command::Command;
 use crate::tui::focus::{Focus, PaneId, Turn};
-use crate::tui::layer::{help, notices, palette, servers, theme, tools};
+use crate::tui::layer::{details, help, notices, palette, servers, theme, tools};
 use crate::tui::layout::{Arrangement, Mode};
 use crate::tui::outcome::{Effect, Layer};
 use crate::tui::ui::{Dump, Ui};
@@ -34,6 +34,10 @@ pub fn run(ui: &mut Ui, command: Command, value: &str, now: Instant) -> Vec<Effe
         Command::NewSession => vec![Effect::Op(Op::Session(SessionOp::New))],
         Command::Reload => vec![Effect::Op(Op::Reload)],
         Command::Theme | Command::Layout | Command::Model | Command::Dialect => choose(ui, command, value),
+        Command::Prompt => {
+            ui.layers.toggle(Box::new(details::DetailsLayer::told()), &ui.scene.facts);
+            vec![Effect::Op(Op::Session(SessionOp::Prompt))]
+        }
         Command::DumpOnExit => dump(ui),
         Command::Send | Command::Editor | Command::OpenPaste | Command::QuitWhenEmpty => {
             let wish = ui.composer.command(command, &ui.dress.look(now));
@@ -138,10 +142,11 @@ fn choose(ui: &mut Ui, command: Command, value: &str) -> Vec<Effect> {
         }
         Command::Dialect => match value {
             "auto" => vec![Effect::Op(Op::UseDialect { dialect: None })],
-            "native" => vec![Effect::Op(Op::UseDialect { dialect: Some(DialectKind::Native) })],
-            "xml" => vec![Effect::Op(Op::UseDialect { dialect: Some(DialectKind::Xml) })],
             "" => vec![Effect::Details(Box::new(about::model(&ui.scene.facts, &ui.dress.strings)))],
-            _ => unknown(value),
+            name => match DialectKind::named(name) {
+                None => unknown(value),
+                dialect => vec![Effect::Op(Op::UseDialect { dialect })],
+            },
         },
         _ if value.is_empty() => {
             vec![Effect::Details(Box::new(about::model(&ui.scene.facts, &ui.dress.strings)))]

@@ -3,6 +3,7 @@
 //! Owned by [`super::ui::Ui`]; panes and layers read it. It never asks for anything: it is what the agent said last.
 
 use crate::contract::{ModelInfo, ToolInfo};
+use crate::domain::model::PromptPart;
 use crate::domain::server::{ServerState, ServerStatus};
 use crate::domain::{Notice, ServerName, SessionId, Usage};
 use crate::tui::msg::Found;
@@ -68,6 +69,8 @@ pub struct Facts {
     pub servers: BTreeMap<ServerName, ServerFacts>,
     /// Every tool, sorted by name.
     pub tools: Arc<Vec<ToolInfo>>,
+    /// What the model is told, as it was asked for last.
+    pub told: Arc<Vec<PromptPart>>,
     /// What was found for someone who has configured nothing.
     pub found: Vec<Found>,
     /// What the user should have read, oldest first.

@@ -77,6 +77,10 @@ impl Scene {
                 self.facts.total = total;
                 self.facts.touch();
             }
+            SessionEvent::Prompt { parts } => {
+                self.facts.told = Arc::new(parts);
+                self.facts.touch();
+            }
             SessionEvent::Unqueued { input, .. } => return Draft::Back(input.text),
             SessionEvent::Playback { at, of, speed } => {
                 self.facts.playback = Some(Playback { at, of, speed });

@@ -273,9 +273,7 @@ impl Ui {
     }
 
     fn pressed(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
-        if self.arrangement() != Arrangement::TooSmall
-            && let Some(effects) = self.covering_key(key, now)
-        {
+        if let Some(effects) = self.covering_key(key, now) {
             return effects;
         }
         if self.scene.facts.playback.is_some()
@@ -289,8 +287,11 @@ impl Ui {
         }
     }
 
-    /// A key while something covers the panes or the composer; `None` when nothing does, or nothing there wants it.
+    /// A key while something covers the panes or the composer; `None` when nothing does, or wants it. What is too small to be seen keeps keys from all.
     fn covering_key(&mut self, key: KeyEvent, now: Instant) -> Option<Vec<Effect>> {
+        if self.arrangement() == Arrangement::TooSmall {
+            return (self.scene.prompts.is_open() || self.layers.is_modal()).then(|| self.covered_key(key, now));
+        }
         let guest = self.layers.manner() == Some(Manner::Guest);
         if self.layers.is_modal() || (guest && self.guest_may_have(key)) {
             match self.layers.key(key, &self.dress.look(now)) {

@@ -12,6 +12,7 @@ mod sse_model;
 
 mod body;
 mod calls;
+mod dialects;
 mod edits;
 mod elicitation;
 mod limits;
@@ -19,6 +20,7 @@ mod offices;
 mod plain;
 mod random;
 mod recorded_native;
+mod recorded_react;
 mod recorded_xml;
 mod retries;
 mod rig;

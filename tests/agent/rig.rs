@@ -79,6 +79,12 @@ impl Plan {
         Self { servers, ..Self::default() }
     }
 
+    /// The same in a dialect.
+    pub fn dialect(mut self, dialect: DialectKind) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
     /// The same in the XML dialect.
     pub fn xml(mut self) -> Self {
         self.dialect = Some(DialectKind::Xml);

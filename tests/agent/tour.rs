@@ -12,7 +12,7 @@ const TASKS: [&str; 2] =
 
 #[tokio::test(flavor = "multi_thread")]
 async fn weather_to_a_file_in_both_languages_and_dialects() {
-    for dialect in [DialectKind::Native, DialectKind::Xml] {
+    for (_, dialect) in DialectKind::NAMES {
         for task in TASKS {
             let plan = Plan { dialect: Some(dialect), servers: vec![demo_server()], ..Plan::default() };
             let mut rig = Rig::new(demo(), plan);

@@ -5,6 +5,7 @@
 mod calls;
 mod crash;
 mod dead;
+mod endless;
 mod forms;
 mod hostile;
 mod manners;

@@ -33,14 +33,37 @@ fn the_tour_in_chinese() {
 }
 
 #[test]
-fn the_tour_in_xml() {
+fn the_tour_in_the_text_dialects() {
+    let marks = [
+        ("xml", ["<attempt_completion>", "<thinking>"]),
+        ("react", ["Action Input", "Final Answer"]),
+        ("json", ["\"thought\"", "\"answer\""]),
+    ];
+    for (dialect, marks) in marks {
+        in_dialect(dialect, marks);
+    }
+}
+
+#[test]
+fn what_the_model_is_told_is_one_command_away_in_every_dialect() {
     let place = Place::new();
-    let mut tour = place.launch(&["-m", "demo", "--dialect", "xml"]).start();
-    tour.wait_for("xml").wait_for("1 ready");
+    let mut tour = place.launch(&["-m", "demo", "--dialect", "react"]).start();
+    tour.wait_for("react").wait_for("1 ready");
+    tour.submit("/prompt").wait_for("What the model is told").wait_for("react.format.md").wait_for("about");
+    tour.key("esc").submit("/dialect json").wait_for("json");
+    tour.submit("/prompt").wait_for("json.format.md");
+    tour.key("esc");
+    tour.quit();
+}
+
+fn in_dialect(dialect: &str, marks: [&str; 2]) {
+    let place = Place::new();
+    let mut tour = place.launch(&["-m", "demo", "--dialect", dialect]).start();
+    tour.wait_for(dialect).wait_for("1 ready");
     tour.submit("What is the weather in New York tomorrow? Write it to result.md");
     tour.open("demo:get_forecast waits", "y once").answer("y", "new file");
     tour.open("write_to_file waits", "y once").answer("y", "It is written to");
     assert!(place.read("work/result.md").contains("24 °C, clear"));
-    assert!(!tour.shows("<attempt_completion>") && !tour.shows("<thinking>"), "{}", tour.screen());
+    assert!(marks.iter().all(|mark| !tour.shows(mark)), "{}", tour.screen());
     tour.quit();
 }

@@ -82,11 +82,13 @@ async fn malformed_answers_end_their_call() {
         ("neither", "neither a result nor an error"),
         ("idless_error", "Parse error"),
         ("wrong_id", "987654"),
+        ("deep", "cannot be read"),
+        ("wide", "more than"),
     ] {
         let began = Instant::now();
         let (message, _) = failure(&fault(kind).await);
         assert!(message.contains(says), "{kind}: {message}");
-        assert!(began.elapsed() < Duration::from_secs(2), "{kind} took {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(10), "{kind} took {:?}", began.elapsed());
     }
     assert_eq!(text(&fault("duplicate").await), "first");
     assert_eq!(text(&fault("split").await), "纽约 24 ℃");
@@ -151,4 +153,26 @@ async fn a_line_without_end_breaks_the_connection_with_the_reason() {
     };
     assert!(matches!(&content[0], Content::Text { text } if text.len() == 31 * 1024 * 1024));
     assert_eq!(rig.text("s", "echo", json!({ "text": "again" })).await, "again");
+}
+
+#[tokio::test]
+async fn a_list_that_changes_with_each_reading_is_not_read_all_the_time() {
+    let rig = Rig::with(&["--list", "restless"]).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let listed = rig.received("s").iter().filter(|message| message["method"] == "tools/list").count();
+    // After 0, 250, 750, 1750 ms.
+    assert!((2..=5).contains(&listed), "read {listed} times");
+    assert_eq!(rig.text("s", "echo", json!({ "text": "still there" })).await, "still there");
+}
+
+#[tokio::test]
+async fn a_server_that_asks_without_end_and_reads_no_answer_is_no_longer_read() {
+    let mut rig = Rig::new();
+    let mut entry = rig.entry("s", &[]);
+    entry.timeouts = Timeouts { call: 2, ..Timeouts::default() };
+    rig.mcp.configure(vec![entry]);
+    rig.ready("s").await;
+    let (message, _) = failure(&rig.call("s", "fault", json!({ "kind": "pester" })).await);
+    assert!(message.contains("within 2 s"), "{message}");
+    rig.mcp.shutdown().await;
 }

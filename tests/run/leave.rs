@@ -106,3 +106,20 @@ fn servers_of_a_project_that_nobody_trusts_are_left_out() {
     assert!(!model.request(0).body.to_string().contains("obey"));
     place.assert_nothing_left();
 }
+
+#[test]
+fn calls_that_change_what_others_were_shown_are_asked_about_anew_and_still_run() {
+    let place = Place::new();
+    let write = |content: &str| ("write_to_file", json!({ "path": "x.txt", "content": content }));
+    let edit = "<<<<<<< SEARCH\nsecond\n=======\nthird\n>>>>>>> REPLACE\n";
+    let model = calling(&[
+        write("first\n"),
+        write("second\n"),
+        ("execute_command", json!({ "command": "cat x.txt" })),
+        ("replace_in_file", json!({ "path": "x.txt", "diff": edit })),
+    ]);
+    place.write("work/x.txt", "second\n");
+    let ran = run(&place, &model, &["--approve", "all"]).with(0);
+    assert_eq!(done(&ran).len(), 4, "{ran:#?}");
+    assert_eq!(place.read("work/x.txt"), "third\n");
+}

@@ -127,6 +127,22 @@ fn other_dresses() {
 }
 
 #[test]
+fn what_cannot_be_seen_takes_no_key_and_gives_it_to_nobody_else() {
+    let mut screen = screen((120, 40), script::waiting());
+    screen.advance(Duration::from_secs(1)).press("Ctrl-O");
+    assert!(screen.ui.scene.prompts.is_open());
+    screen.ops();
+    screen.resize(39, 11);
+    for key in ["y", "s", "a", "Enter", "1", "Enter", "n", "Tab", "Space", "Enter"] {
+        screen.advance(Duration::from_secs(1)).press(key);
+    }
+    assert_eq!(screen.ops(), []);
+    assert_eq!(screen.ui.composer.draft(), "");
+    screen.resize(120, 40);
+    assert!(screen.ui.scene.prompts.is_open(), "it waits as before");
+}
+
+#[test]
 fn too_small_says_so_and_loses_nothing() {
     let mut screen = screen((39, 11), script::waiting());
     screen.type_text("kept").press("Ctrl-O").press("Tab").type_text("!");

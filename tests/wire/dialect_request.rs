@@ -127,7 +127,7 @@ fn native_messages() {
 
 #[test]
 fn a_request_is_a_prefix_of_the_next_one() {
-    for kind in [DialectKind::Native, DialectKind::Xml] {
+    for (_, kind) in DialectKind::NAMES {
         let earlier = request(kind, &weather_to_file(None), |_| {});
         let later = request(kind, &weather_to_file(Some(TurnEnd::Done)), |_| {});
         assert_eq!(later.messages[..earlier.messages.len()], earlier.messages);
@@ -271,7 +271,7 @@ fn what_is_not_sent() {
         turn(2, "first", vec![cut, interrupted, running], Some(TurnEnd::Interrupted)),
         turn(3, "second", vec![], None),
     ]);
-    for kind in [DialectKind::Native, DialectKind::Xml] {
+    for (_, kind) in DialectKind::NAMES {
         let messages = request(kind, &talk, |_| {}).messages;
         let expected = "<task>\nfirst\n</task>\n\n[The user interrupted this task.]\n\n<task>\nsecond\n</task>";
         assert_eq!(messages, [user(expected)], "one message of the user, not two in a row");
@@ -304,7 +304,7 @@ fn a_reminder_is_sent_though_its_step_is_not() {
     cut.end = Some(StepEnd::Cut { problem: Phrase::literal("x") });
     cut.reminder = Some("Use the format.".into());
     let talk = conversation(vec![turn(1, "x", vec![cut], None)]);
-    for kind in [DialectKind::Native, DialectKind::Xml] {
+    for (_, kind) in DialectKind::NAMES {
         let messages = request(kind, &talk, |_| {}).messages;
         assert_eq!(messages, [user("<task>\nx\n</task>\n\nUse the format.")]);
     }
@@ -371,7 +371,7 @@ fn attachments_travel_with_the_task() {
     let mut with = turn(1, "look", vec![], None);
     let picture = Content::Image { mime: "image/png".into(), data: Blob::from_base64("AAAA") };
     with.input.attachments = vec![picture.clone()];
-    for kind in [DialectKind::Native, DialectKind::Xml] {
+    for (_, kind) in DialectKind::NAMES {
         let messages = request(kind, &conversation(vec![with.clone()]), |_| {}).messages;
         assert_eq!(
             messages,

@@ -1,6 +1,6 @@
 //! What the dialect tests share: offered tools, feeding a parser, conversations.
 
-use mcpane::dialect::{Dialect, Flow, aliases, native::Native, xml::Xml};
+use mcpane::dialect::{Dialect, Flow, aliases, native::Native, object::Json, react::React, xml::Xml};
 use mcpane::domain::conversation::{Conversation, Item, ItemBody, Step, StepEnd, Turn, TurnEnd, UserInput};
 use mcpane::domain::model::{FinishReason, ModelEvent, ProposedCall, StreamEvent};
 use mcpane::domain::names::{NameRule, Names};
@@ -102,6 +102,32 @@ pub fn chunks<'a>(chunks: impl IntoIterator<Item = &'a str>, reason: FinishReaso
 /// The events of an XML reply that came at once and ended by itself.
 pub fn xml(text: &str) -> Vec<ModelEvent> {
     read(&Xml, chunks([text], FinishReason::Stop)).0
+}
+
+/// The same in plain text with markers.
+pub fn react(text: &str) -> Vec<ModelEvent> {
+    read(&React, chunks([text], FinishReason::Stop)).0
+}
+
+/// The same as an object.
+pub fn json(text: &str) -> Vec<ModelEvent> {
+    read(&Json, chunks([text], FinishReason::Stop)).0
+}
+
+/// The text in pieces of at most `size` bytes.
+pub fn pieces(text: &str, size: usize) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let mut at = size.min(rest.len());
+        while !rest.is_char_boundary(at) {
+            at += 1;
+        }
+        let (piece, after) = rest.split_at(at);
+        out.push(piece);
+        rest = after;
+    }
+    out
 }
 
 /// The events of a native reply.

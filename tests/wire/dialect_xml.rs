@@ -596,22 +596,6 @@ fn a_long_parameter_costs_the_same_per_byte() {
     }
 }
 
-/// The text in pieces of at most `size` bytes.
-fn pieces(text: &str, size: usize) -> Vec<&str> {
-    let mut out = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let mut at = size.min(rest.len());
-        while !rest.is_char_boundary(at) {
-            at += 1;
-        }
-        let (piece, after) = rest.split_at(at);
-        out.push(piece);
-        rest = after;
-    }
-    out
-}
-
 /// Replies made of what the grammar knows and of what could disturb it.
 fn reply() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![

@@ -7,7 +7,11 @@
 mod sse_model;
 
 mod anthropic;
+mod dialect_all;
+mod dialect_json;
+mod dialect_leak;
 mod dialect_native;
+mod dialect_react;
 mod dialect_recordings;
 mod dialect_request;
 mod dialect_support;

@@ -5,16 +5,13 @@
 //! conversation gives the same bytes, and a longer one the same bytes with more after them.
 
 use crate::dialect::history::{closing_note, is_complete, push_user, unreadable, user_message};
-use crate::dialect::{Prompting, outcome, prompt};
+use crate::dialect::{Prompting, naming, outcome, prompt};
 use crate::domain::content::Content;
 use crate::domain::conversation::{ItemBody, Step, TurnKind};
 use crate::domain::model::{CallRef, DialectKind, Message, Request, ToolDecl, call_wire_id};
 use crate::domain::{ToolCall, ToolOutcome};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Longest tool name that every known provider accepts, in bytes.
-const MAX_NAME: usize = 64;
 
 /// Builds it.
 pub fn build(prompting: &Prompting<'_>) -> Request {
@@ -26,6 +23,7 @@ pub fn build(prompting: &Prompting<'_>) -> Request {
                 history.push_step(step);
             }
             if let Some(reminder) = &step.reminder {
+                let reminder = prompt::reminder_in(DialectKind::Native, reminder);
                 push_user(&mut history.out, vec![Content::text(reminder)]);
             }
         }
@@ -101,8 +99,7 @@ impl History<'_> {
         while !self.ids.insert(id.clone()) {
             id.push('_');
         }
-        let wire = call.tool.as_ref().and_then(|tool| self.prompting.names.wire(tool));
-        let name = wire.map_or_else(|| legal(&call.shown_name()), str::to_owned);
+        let name = naming::in_history(call, self.prompting.names);
         CallRef { id, name, arguments: call.arguments.clone() }
     }
 }
@@ -114,12 +111,4 @@ fn result(reference: CallRef, call: &ToolCall, outcome: Option<&ToolOutcome>) ->
         content: outcome::blocks(call, outcome),
         is_error: outcome.is_none_or(ToolOutcome::is_error),
     }
-}
-
-/// The name of a tool that is not offered (any more), in letters that every provider accepts.
-fn legal(name: &str) -> String {
-    let legal = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-    let mut out: String = name.replace(':', "__").chars().map(legal).collect();
-    out.truncate(MAX_NAME);
-    if out.is_empty() { "_".to_owned() } else { out }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::conversation::Conversation;
-use crate::domain::names::Names;
+use crate::domain::names::{NameRule, Names};
 use crate::domain::tool::{Annotations, Risk, ToolId};
 use serde_json::json;
 
@@ -50,7 +50,8 @@ impl Case {
             resources: true,
         };
         let servers = vec![brief("github", true), brief("weather", false)];
-        Self { conversation: Conversation::default(), tools, names: Names::default(), servers, overrides: Vec::new() }
+        let names = Names::new(tools.iter().map(|tool| &tool.id), NameRule::default(), []);
+        Self { conversation: Conversation::default(), tools, names, servers, overrides: Vec::new() }
     }
 
     fn prompting(&self) -> Prompting<'_> {
@@ -83,17 +84,21 @@ fn tokens(text: &str) -> usize {
 
 #[test]
 fn without_tool_definitions_it_is_short() {
-    for (dialect, limit) in [(DialectKind::Xml, 1_600), (DialectKind::Native, 700)] {
+    for (dialect, limit) in
+        [(DialectKind::Xml, 1_600), (DialectKind::Native, 700), (DialectKind::React, 1_600), (DialectKind::Json, 1_600)]
+    {
         let pieces = Case::full().pieces(dialect);
         let plain: usize = pieces
             .iter()
-            .filter(|(name, _)| *name != "xml.builtins" && !name.ends_with("servers"))
+            .filter(|(name, _)| !name.ends_with("builtins") && !name.ends_with("servers"))
             .map(|(_, text)| tokens(text))
             .sum();
         // What frames the definitions counts, too.
-        let heading: usize = ["xml.builtins", "xml.servers", "native.servers"]
+        let heading: usize = ASSETS
             .iter()
-            .map(|name| tokens(template(name, &Case::full().prompting())))
+            .filter(|(name, _)| name.starts_with(dialect.name()))
+            .filter(|(name, _)| name.ends_with("builtins") || name.ends_with("servers"))
+            .map(|(_, text)| tokens(text))
             .sum();
         assert!(plain + heading < limit, "{dialect:?}: {plain} + {heading}");
     }
@@ -101,10 +106,16 @@ fn without_tool_definitions_it_is_short() {
 
 #[test]
 fn the_pieces_in_order() {
-    let names: Vec<&str> = Case::full().pieces(DialectKind::Xml).iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, XML);
-    let names: Vec<&str> = Case::full().pieces(DialectKind::Native).iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, NATIVE);
+    let all = [
+        (DialectKind::Xml, XML),
+        (DialectKind::Native, NATIVE),
+        (DialectKind::React, REACT),
+        (DialectKind::Json, JSON),
+    ];
+    for (kind, wanted) in all {
+        let names: Vec<&str> = Case::full().pieces(kind).iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, wanted);
+    }
 }
 
 #[test]
@@ -112,6 +123,11 @@ fn only_what_is_offered_is_spoken_of() {
     let mut case = Case::full();
     case.tools.retain(|tool| &*tool.id.name == "read_file");
     case.servers.clear();
+    for kind in [DialectKind::React, DialectKind::Json] {
+        let text = system(kind, &case.prompting());
+        let absent = ["execute_command", "write_to_file", "replace_in_file", "ask_followup", "access_mcp", "CONNECTED"];
+        assert!(absent.iter().all(|absent| !text.contains(absent)) && text.contains("## read_file"), "{text}");
+    }
     let text = system(DialectKind::Xml, &case.prompting());
     for absent in [
         "execute_command",
@@ -207,8 +223,43 @@ fn every_file_is_a_piece_and_every_piece_is_used() {
     names.sort();
     assert_eq!(files, names);
     for (name, text) in builtin_pieces() {
-        let inside = matches!(name, "server.starting" | "xml.reminder");
-        assert!(inside || XML.contains(&name) || NATIVE.contains(&name), "{name}");
+        let inside = name == "server.starting" || name.ends_with(".reminder");
+        assert!(inside || [XML, NATIVE, REACT, JSON].iter().any(|list| list.contains(&name)), "{name}");
         assert!(!text.trim().is_empty() && text.ends_with('\n'), "{name}");
     }
+}
+
+#[test]
+fn text_dialects_call_every_tool_by_its_name_on_the_wire() {
+    let case = Case::full();
+    let react = system(DialectKind::React, &case.prompting());
+    for part in [
+        "## write_to_file\nDoes write_to_file.\n- path (string, required): The path.\n- content (string, required)\n- n (integer, optional)\n\
+         Action: write_to_file\nAction Input: {\"path\": \"path here\", \"content\": \"content here\"}",
+        "# weather\nAsk for one city at a time.\n- weather__get_forecast: Does get_forecast.\n  Arguments: {",
+        "Action: weather__get_forecast\nAction Input: {\"path\": \"abc\", \"content\": \"abc\"}\nUser: Observation: 42",
+        "## access_mcp_resource",
+    ] {
+        assert!(react.contains(part), "{part}\n\n{react}");
+    }
+    let json = system(DialectKind::Json, &case.prompting());
+    let call = "{\"tool\": \"write_to_file\", \"arguments\": {\"path\": \"path here\", \"content\": \"content here\"}}";
+    assert!(
+        json.contains(call) && json.contains("\"tool\": \"weather__get_forecast\", \"arguments\": {\"path\": \"abc\""),
+        "{json}"
+    );
+}
+
+#[test]
+fn a_reminder_keeps_its_problem_and_takes_the_form_of_the_dialect() {
+    let all = [DialectKind::Native, DialectKind::Xml, DialectKind::React, DialectKind::Json];
+    for from in all {
+        let told = reminder(from, "It is {odd}.");
+        assert!(told.starts_with("It is {odd}. Your message was not used."), "{told}");
+        let joined = format!("{told}\n\nA hint.");
+        for to in all {
+            assert_eq!(reminder_in(to, &joined), format!("{}\n\nA hint.", reminder(to, "It is {odd}.")));
+        }
+    }
+    assert_eq!(reminder_in(DialectKind::Json, "Use the format."), "Use the format.");
 }

@@ -5,9 +5,10 @@
 //! a line inside the result does not end it. Two things that small models do are accepted: no `<result>` around the text, and a
 //! missing `</result>`.
 
-use super::code::Place;
-use super::draft::{Ending, Progress, Rest};
+use super::draft::{Progress, Rest};
 use super::token::Token;
+use crate::dialect::place::Place;
+use crate::dialect::reply::Ending;
 use crate::dialect::voice::{Kind, Voice};
 use crate::domain::model::ModelEvent;
 

@@ -17,6 +17,7 @@
 
 use super::token::Token;
 use crate::dialect::aliases::aliases;
+use crate::dialect::reply::Ending;
 use std::ops::Range;
 
 /// Tags that open something at the top of a reply and are never a parameter.
@@ -296,15 +297,4 @@ impl Draft {
         // Once to see what it is, once to copy it.
         self.work += 2 * (self.raw.len() - before) as u64;
     }
-}
-
-/// How a reply ended, as far as calls are concerned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// The model was done, or a stop string was reached.
-    Stopped,
-    /// It ended by itself in another way.
-    Over,
-    /// It was cut off: by the limit of tokens, by the provider, by us.
-    Cut,
 }

@@ -4,7 +4,6 @@
 //! means) and the way back ([`history`], [`encode`]). One call per message; the reply is cut at the first complete one.
 
 mod call;
-mod code;
 mod completion;
 mod draft;
 mod encode;
@@ -13,11 +12,13 @@ mod reader;
 mod text;
 mod token;
 
-use super::calls::Calls;
-use super::{Dialect, Flow, Parser, Prompting, aliases, prompt};
-use crate::domain::model::{DialectKind, FinishReason, ModelEvent, Request, StreamEvent};
+use super::reply::{Card, Reader, TextParser};
+use super::written;
+use super::{Dialect, Parser, Prompting, aliases, prompt};
+use crate::domain::model::{DialectKind, FinishReason, ModelEvent, Request};
 use crate::domain::names::Names;
-use reader::Reader;
+use reader::Grammar;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use token::{Token, Tokenizer};
 
@@ -34,7 +35,7 @@ impl Dialect for Xml {
         Request {
             model: prompting.model.to_owned(),
             system: prompt::system(DialectKind::Xml, prompting),
-            messages: history::messages(prompting.conversation),
+            messages: written::messages(prompting.conversation, DialectKind::Xml, &history::Tags),
             stop: if prompting.stop_strings { stop_strings(prompting) } else { Vec::new() },
             ..Request::default()
         }
@@ -63,87 +64,45 @@ fn stop_strings(prompting: &Prompting<'_>) -> Vec<String> {
     tags.into_iter().take(MAX_STOPS).map(|tag| format!("</{tag}>")).collect()
 }
 
-/// What the model is told when its message could not be used.
-fn reminder(problem: &str) -> String {
-    prompt::fill(include_str!("../../../assets/prompts/xml.reminder.md").trim_end(), &[("problem", problem)])
+/// Cuts the text of a reply into tags, and reads them.
+#[derive(Debug)]
+pub struct XmlReader {
+    tokens: Tokenizer,
+    reader: Grammar,
 }
 
 /// Reads one reply.
-pub struct XmlParser {
-    tokens: Tokenizer,
-    reader: Reader,
-    /// Calls of servers that turn text into function calls by themselves.
-    calls: Calls,
-    finish: Option<FinishReason>,
-    flow: Flow,
-}
+pub type XmlParser = TextParser<XmlReader>;
 
 impl XmlParser {
     /// A parser for a reply in which these names are offered.
     pub fn new(names: Arc<Names>) -> Self {
         let offered = names.iter().map(|(id, wire)| wire.len().max(id.to_string().len())).max().unwrap_or_default();
         let longest = offered.max(aliases().longest()).max(SHORTEST_LIMIT);
-        Self {
-            tokens: Tokenizer::new(longest),
-            reader: Reader::new(names),
-            calls: Calls::default(),
-            finish: None,
-            flow: Flow::Continue,
-        }
-    }
-
-    /// Bytes looked at so far, each time they were: linear in the text, whatever it holds and however it is cut.
-    pub fn work(&self) -> u64 {
-        self.tokens.work() + self.reader.work()
-    }
-
-    fn text(&mut self, text: &str, out: &mut Vec<ModelEvent>) {
-        let reader = &mut self.reader;
-        if self.tokens.push(text, |token: Token<'_>| reader.take(token, out)).is_break() {
-            self.flow = Flow::Stop;
-        } else {
-            reader.report(out);
-        }
+        Self::of(XmlReader { tokens: Tokenizer::new(longest), reader: Grammar::new(names) })
     }
 }
 
-impl Parser for XmlParser {
-    fn feed(&mut self, event: StreamEvent, out: &mut Vec<ModelEvent>) -> Flow {
-        match event {
-            StreamEvent::Alive => out.push(ModelEvent::Alive),
-            StreamEvent::Usage { usage } => out.push(ModelEvent::Usage { usage }),
-            _ if self.flow == Flow::Stop => {}
-            StreamEvent::Text { text } => self.text(&text, out),
-            StreamEvent::Reasoning { text } => out.push(ModelEvent::Thinking { text }),
-            StreamEvent::Opaque { value } => out.push(ModelEvent::Opaque { value }),
-            StreamEvent::CallStart { slot, id, name } => {
-                self.reader.reserve(slot);
-                self.calls.start(slot, id, name, out);
-                if self.calls.any_sent() {
-                    // One call per message: the next one was only just announced and is never sent.
-                    out.pop();
-                    self.flow = Flow::Stop;
-                }
-            }
-            StreamEvent::CallArguments { slot, text } => self.calls.grow(slot, &text, out),
-            StreamEvent::Finish { reason } => self.finish = Some(reason),
-        }
-        self.flow
+impl Reader for XmlReader {
+    const KIND: DialectKind = DialectKind::Xml;
+
+    fn push(&mut self, text: &str, out: &mut Vec<ModelEvent>) -> ControlFlow<()> {
+        let reader = &mut self.reader;
+        self.tokens.push(text, |token: Token<'_>| reader.take(token, out))?;
+        reader.report(out);
+        ControlFlow::Continue(())
     }
 
-    fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        if self.flow == Flow::Stop {
-            out.push(ModelEvent::Finished { reason: FinishReason::Closed });
-            return;
-        }
+    fn finish(&mut self, reason: Option<&FinishReason>, out: &mut Vec<ModelEvent>) -> Option<String> {
         let held = self.tokens.take_held();
-        let wrong = self.reader.finish(&held, self.finish.as_ref(), out);
-        if self.calls.any() {
-            self.calls.finish(self.finish.as_ref(), out);
-        } else if let Some(problem) = wrong {
-            out.push(ModelEvent::OffFormat { reminder: reminder(&problem) });
-        }
-        let reason = self.finish.take().unwrap_or_else(|| FinishReason::Other("no finish".to_owned()));
-        out.push(ModelEvent::Finished { reason });
+        self.reader.finish(&held, reason, out)
+    }
+
+    fn card(&mut self) -> &mut Card {
+        self.reader.card()
+    }
+
+    fn work(&self) -> u64 {
+        self.tokens.work() + self.reader.work()
     }
 }

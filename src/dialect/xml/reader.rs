@@ -10,12 +10,14 @@
 //! `</thinking>`, and what follows such a call is invention.
 
 use super::call;
-use super::code::Place;
 use super::completion::{self, Completion, written};
-use super::draft::{Draft, Ending, Progress, Rest, Target};
+use super::draft::{Draft, Progress, Rest, Target};
 use super::token::Token;
+use crate::dialect::place::Place;
+use crate::dialect::prompt;
+use crate::dialect::reply::{Card, Ending};
 use crate::dialect::voice::{Kind, Voice};
-use crate::domain::model::{Arguments, FinishReason, ModelEvent, ProposedCall};
+use crate::domain::model::{Arguments, DialectKind, FinishReason, ModelEvent};
 use crate::domain::names::Names;
 use crate::domain::tool::Origin;
 use std::collections::HashMap;
@@ -49,7 +51,8 @@ enum State {
 }
 
 /// Reads the text of one reply.
-pub struct Reader {
+#[derive(Debug)]
+pub struct Grammar {
     names: Arc<Names>,
     /// What tags were found to open.
     known: HashMap<String, Opens>,
@@ -58,10 +61,7 @@ pub struct Reader {
     place: Place,
     open: Open,
     state: State,
-    /// The number that the text's call gets.
-    slot: u32,
-    announced: bool,
-    size: usize,
+    card: Card,
     /// Tags of calls that were taken for text.
     mentioned: Vec<String>,
     /// One of them was closed, so it was meant as a call.
@@ -71,7 +71,7 @@ pub struct Reader {
     work: u64,
 }
 
-impl Reader {
+impl Grammar {
     /// A reader for a reply in which these names are offered.
     pub fn new(names: Arc<Names>) -> Self {
         Self {
@@ -82,9 +82,7 @@ impl Reader {
             place: Place::default(),
             open: Open::Text,
             state: State::Reading,
-            slot: 0,
-            announced: false,
-            size: 0,
+            card: Card::default(),
             mentioned: Vec::new(),
             broken: false,
             fenced: false,
@@ -92,11 +90,9 @@ impl Reader {
         }
     }
 
-    /// Numbers up to and including this one belong to calls that did not come as text.
-    pub fn reserve(&mut self, slot: u32) {
-        if !self.announced {
-            self.slot = self.slot.max(slot.saturating_add(1));
-        }
+    /// The card of the text's call.
+    pub fn card(&mut self) -> &mut Card {
+        &mut self.card
     }
 
     /// Bytes looked at so far, each time they were.
@@ -150,12 +146,8 @@ impl Reader {
 
     /// Says how far the call being written has grown, if it has.
     pub fn report(&mut self, out: &mut Vec<ModelEvent>) {
-        if let Open::Call(draft) = &self.open
-            && self.announced
-            && draft.size() != self.size
-        {
-            self.size = draft.size();
-            out.push(ModelEvent::CallGrew { slot: self.slot, bytes: self.size });
+        if let Open::Call(draft) = &self.open {
+            self.card.grow(draft.size(), out);
         }
     }
 
@@ -165,11 +157,7 @@ impl Reader {
         if self.state == State::Done {
             return None;
         }
-        let ending = match reason {
-            Some(FinishReason::Stop) => Ending::Stopped,
-            Some(FinishReason::ToolCalls | FinishReason::Other(_)) => Ending::Over,
-            _ => Ending::Cut,
-        };
+        let ending = Ending::of(reason);
         let wrong = match &mut self.open {
             Open::Text => {
                 if ending != Ending::Cut || !self.is_begun_tag(held) {
@@ -333,12 +321,11 @@ impl Reader {
     fn announce(&mut self, out: &mut Vec<ModelEvent>) {
         let Open::Call(draft) = &self.open else { return };
         // In thoughts it may still be abandoned.
-        if self.announced || !draft.is_certain() || self.kind == Kind::Thinking {
+        if self.card.is_announced() || !draft.is_certain() || self.kind == Kind::Thinking {
             return;
         }
         if let Some(name) = call::name(draft, &self.names) {
-            self.announced = true;
-            out.push(ModelEvent::CallStarted { slot: self.slot, name });
+            self.card.announce(&name, out);
         }
     }
 
@@ -351,20 +338,17 @@ impl Reader {
                 let raw = draft.raw().to_owned();
                 self.as_text(&raw, out);
                 self.state = State::Done;
-                out.push(ModelEvent::OffFormat { reminder: super::reminder(&problem) });
+                out.push(ModelEvent::OffFormat { reminder: prompt::reminder(DialectKind::Xml, &problem) });
             }
         }
         ControlFlow::Break(())
     }
 
     fn send(&mut self, name: String, arguments: Arguments, out: &mut Vec<ModelEvent>) {
-        if !self.announced {
-            self.announced = true;
-            out.push(ModelEvent::CallStarted { slot: self.slot, name: name.clone() });
-        }
+        self.card.announce(&name, out);
         self.report(out);
         let origin = if self.kind == Kind::Thinking { Origin::Recovered } else { Origin::Xml };
-        out.push(ModelEvent::Call(ProposedCall { slot: self.slot, provider_id: None, name, arguments, origin }));
+        self.card.send(name, arguments, origin, out);
         self.state = State::Done;
     }
 

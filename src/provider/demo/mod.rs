@@ -3,7 +3,7 @@
 //! Owns: the model behind the Tour. It needs no network and no key, and is reachable only through [`Provider`].
 //! It looks at nothing but the request it is given: which task came last, which results came after it, which tools are offered, and whether
 //! they are offered as functions or taught in the system prompt. So it goes through the same loop, parsers and approvals as any model.
-//! Does not: know the dialect module (it knows the two formats from what the system prompt teaches), or pretend to be a real model: it says
+//! Does not: know the dialect module (it knows the formats from what the system prompt teaches), or pretend to be a real model: it says
 //! that it is scripted, and what it says about a result is made from that result.
 
 mod scene;

@@ -11,6 +11,27 @@ pub(super) enum Style {
     Native,
     /// As XML tags in the text.
     Xml,
+    /// As thoughts and actions in plain text.
+    React,
+    /// As one JSON object.
+    Json,
+}
+
+impl Style {
+    /// What the system prompt teaches; without functions and without a lesson there is only the native way.
+    fn of(request: &Request) -> Self {
+        let teaches =
+            |words: &[&str]| request.tools.is_empty() && words.iter().any(|word| request.system.contains(word));
+        if teaches(&["<use_mcp_tool>", "<attempt_completion>"]) {
+            Self::Xml
+        } else if teaches(&["Action Input:"]) {
+            Self::React
+        } else if teaches(&["{\"thought\":"]) {
+            Self::Json
+        } else {
+            Self::Native
+        }
+    }
 }
 
 /// What came back from a call.
@@ -35,8 +56,7 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(super) fn read(request: &'a Request) -> Self {
-        let taught = ["<use_mcp_tool>", "<attempt_completion>"].iter().any(|tag| request.system.contains(tag));
-        let style = if request.tools.is_empty() && taught { Style::Xml } else { Style::Native };
+        let style = Style::of(request);
         // A task travels in `<task>`. Where no message has the tag, the last message of the user's that is no result counts.
         let messages = &request.messages;
         let at = messages.iter().rposition(|message| said(message).is_some_and(|text| text.contains("<task>")));
@@ -46,7 +66,7 @@ impl<'a> Scene<'a> {
         let after = &request.messages[at.map_or(0, |at| at + 1)..];
         let results = match style {
             Style::Native => after.iter().filter_map(native_result).collect(),
-            Style::Xml => xml_results(after),
+            Style::Xml | Style::React | Style::Json => text_results(after),
         };
         let language = if task.chars().any(is_han) { Language::Zh } else { Language::En };
         Self { task, language, style, results, tools: &request.tools, system: &request.system }
@@ -55,7 +75,10 @@ impl<'a> Scene<'a> {
     /// The name under which a tool can be called: the wire name natively, its own name in XML. `None` when it is not offered.
     pub(super) fn offered(&self, server: Option<&str>, tool: &str) -> Option<String> {
         match (self.style, server) {
-            (Style::Xml, _) => self.system.contains(tool).then(|| tool.to_owned()),
+            (Style::React | Style::Json, Some(server)) if self.system.contains(&format!("{server}__{tool}")) => {
+                Some(format!("{server}__{tool}"))
+            }
+            (Style::Xml | Style::React | Style::Json, _) => self.system.contains(tool).then(|| tool.to_owned()),
             (Style::Native, None) => self.tools.iter().any(|decl| decl.name == tool).then(|| tool.to_owned()),
             (Style::Native, Some(server)) => {
                 let exact = format!("{server}__{tool}");
@@ -89,10 +112,13 @@ fn task_of(message: &Message) -> String {
     without_environment(task).trim().to_owned()
 }
 
+/// What a result begins with in plain text.
+const OBSERVATION: &str = "Observation:";
+
 /// `[use_mcp_tool for 'demo'] Result:` and its like.
 fn is_labelled(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
-    first.starts_with('[') && first.contains("] Result")
+    (first.starts_with('[') && first.contains("] Result")) || first.starts_with(OBSERVATION)
 }
 
 fn native_result(message: &Message) -> Option<Outcome> {
@@ -101,7 +127,7 @@ fn native_result(message: &Message) -> Option<Outcome> {
     Some(Outcome { usable: !*is_error && is_usable(&text), text: by_hand(&text).to_owned() })
 }
 
-fn xml_results(after: &[Message]) -> Vec<Outcome> {
+fn text_results(after: &[Message]) -> Vec<Outcome> {
     let texts: Vec<String> = after.iter().filter_map(said).collect();
     // Reminders and hints are user messages too. Where nothing carries a label, every message counts as a result: better one step too far
     // than the same call for ever.
@@ -110,7 +136,11 @@ fn xml_results(after: &[Message]) -> Vec<Outcome> {
         .iter()
         .filter(|text| !labelled || is_labelled(text))
         .map(|text| {
-            let body = if is_labelled(text) { text.split_once('\n').map_or("", |(_, body)| body) } else { text };
+            let body = match text.trim_start().strip_prefix(OBSERVATION) {
+                Some(body) => body,
+                None if is_labelled(text) => text.split_once('\n').map_or("", |(_, body)| body),
+                None => text,
+            };
             let body = without_environment(body).trim();
             Outcome { usable: is_usable(body), text: by_hand(body).to_owned() }
         })
@@ -121,7 +151,7 @@ fn without_environment(text: &str) -> &str {
     text.split_once("<environment_details>").map_or(text, |(text, _)| text)
 }
 
-/// XML has no flag for a failure: like any model, this one has to read what it is told.
+/// Text has no flag for a failure: like any model, this one has to read what it is told.
 fn is_usable(text: &str) -> bool {
     const FAILURES: [&str; 5] = [
         "The user rejected this call",

@@ -1,9 +1,9 @@
-//! A reply as a stream: function calls, or XML in plain text. Both come in small pieces, as from a real model.
+//! A reply as a stream: function calls, or a text dialect. Both come in small pieces, as from a real model.
 
 use super::scene::Style;
 use super::script::{Act, Call, Reply};
 use crate::domain::model::{FinishReason, StreamEvent};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Bytes of arguments in one piece, about.
@@ -14,8 +14,13 @@ pub(super) fn events(reply: &Reply, style: Style) -> Vec<StreamEvent> {
     let mut out = vec![StreamEvent::Alive];
     let reason = match style {
         Style::Native => native(reply, &mut out),
-        Style::Xml => {
-            out.extend(words(&xml(reply)).into_iter().map(|text| StreamEvent::Text { text }));
+        Style::Xml | Style::React | Style::Json => {
+            let text = match style {
+                Style::React => react(reply),
+                Style::Json => json(reply),
+                Style::Xml | Style::Native => xml(reply),
+            };
+            out.extend(words(&text).into_iter().map(|text| StreamEvent::Text { text }));
             FinishReason::Stop
         }
     };
@@ -71,6 +76,31 @@ fn xml_call(call: &Call) -> String {
     }
     let _ = write!(out, "</{}>", call.tool);
     out
+}
+
+fn react(reply: &Reply) -> String {
+    let mut out = format!("Thought: {}\n", reply.thought);
+    match &reply.act {
+        Act::Complete(answer) => {
+            let _ = write!(out, "Final Answer: {answer}");
+        }
+        Act::Call(calls) => calls.iter().take(1).for_each(|call| {
+            let input = Value::Object(call.arguments.clone());
+            let _ = write!(out, "Action: {}\nAction Input: {input}", call.wire_name);
+        }),
+    }
+    out
+}
+
+fn json(reply: &Reply) -> String {
+    match &reply.act {
+        Act::Complete(answer) => json!({ "thought": reply.thought, "answer": answer }).to_string(),
+        Act::Call(calls) => {
+            let call =
+                |call: &Call| json!({ "thought": reply.thought, "tool": call.wire_name, "arguments": call.arguments });
+            calls.iter().take(1).map(|one| call(one).to_string()).collect()
+        }
+    }
 }
 
 /// Pieces as models write them: a word with the space before it, or two characters of Chinese.

@@ -1,6 +1,9 @@
 //! Any long text: schema, JSON, a change to a file. Scrolls, searches, copies.
 
+use crate::domain::model::PromptPart;
 use crate::domain::policy::FileDiff;
+use crate::tui::about;
+use crate::tui::facts::Facts;
 use crate::tui::look::Look;
 use crate::tui::outcome::{DetailBody, Details, Effect, Layer, Outcome};
 use crate::tui::text::{Frame, Row, Signs, diff, json, width, wrap};
@@ -11,6 +14,7 @@ use crate::tui::widget::{Input, Line, Pager, frame};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use std::sync::Arc;
 
 /// The layer.
 pub struct DetailsLayer {
@@ -23,9 +27,34 @@ pub struct DetailsLayer {
     input: Option<Input>,
     query: String,
     current: Option<usize>,
+    source: Source,
+}
+
+/// Where the text comes from.
+enum Source {
+    /// It was given.
+    Given,
+    /// It is what the model is told, as it is known now; `Some` when that is news.
+    Told(Option<Arc<Vec<PromptPart>>>),
 }
 
 impl DetailsLayer {
+    /// A layer that shows what the model is told.
+    pub fn told() -> Self {
+        let details = Details { title: String::new(), sections: Vec::new() };
+        Self { source: Source::Told(None), ..Self::new(details) }
+    }
+
+    /// Takes in what became known since it was drawn.
+    fn renew(&mut self, look: &Look<'_>) {
+        if let Source::Told(news) = &mut self.source
+            && let Some(parts) = news.take()
+        {
+            self.details = about::prompt(&parts, look.strings);
+            self.width = 0;
+        }
+    }
+
     /// A layer that shows this from its beginning.
     pub fn new(details: Details) -> Self {
         Self {
@@ -36,6 +65,7 @@ impl DetailsLayer {
             input: None,
             query: String::new(),
             current: None,
+            source: Source::Given,
         }
     }
 
@@ -171,6 +201,12 @@ impl Layer for DetailsLayer {
         "details"
     }
 
+    fn learn(&mut self, facts: &Facts) {
+        if let Source::Told(news) = &mut self.source {
+            *news = Some(Arc::clone(&facts.told));
+        }
+    }
+
     fn key(&mut self, key: KeyEvent, _look: &Look<'_>) -> Outcome {
         if self.input.is_some() {
             return self.search_key(key);
@@ -197,6 +233,7 @@ impl Layer for DetailsLayer {
     }
 
     fn draw(&mut self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) -> Option<Position> {
+        self.renew(look);
         let title = Line::of(&self.details.title, Role::TitleFocused);
         let hints = frame::hints(
             look,

@@ -2,7 +2,6 @@
 //!
 //! It says less where there is less room, in a fixed order; what waits and what failed is said last of all to go.
 
-use crate::domain::model::DialectKind;
 use crate::tui::facts::{Facts, ServerCount};
 use crate::tui::look::Look;
 use crate::tui::theme::Role;
@@ -62,7 +61,7 @@ fn left(look: &Look<'_>, facts: &Facts, detail: Detail) -> Line {
         line.push(&facts.model.name, Role::Text);
         if let Some(dialect) = facts.model.dialect.filter(|_| detail < Detail::Little) {
             dot(&mut line, look);
-            line.push(dialect_name(dialect), Role::Dim);
+            line.push(dialect.name(), Role::Dim);
         }
     }
     if detail < Detail::NoPath && !facts.cwd.is_empty() {
@@ -70,15 +69,6 @@ fn left(look: &Look<'_>, facts: &Facts, detail: Detail) -> Line {
         line.push(&path(facts, detail), Role::Dim);
     }
     line
-}
-
-fn dialect_name(dialect: DialectKind) -> &'static str {
-    match dialect {
-        DialectKind::Native => "native",
-        DialectKind::Xml => "xml",
-        DialectKind::React => "react",
-        DialectKind::Json => "json",
-    }
 }
 
 fn path(facts: &Facts, detail: Detail) -> String {

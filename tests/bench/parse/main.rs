@@ -10,7 +10,7 @@ mod meter;
 
 use bytes::Bytes;
 use futures::StreamExt;
-use mcpane::dialect::{Dialect, Flow, Parser, aliases, native::Native, xml::Xml};
+use mcpane::dialect::{Dialect, Flow, Parser, aliases, native::Native, object::Json, react::React, xml::Xml};
 use mcpane::domain::ToolId;
 use mcpane::domain::model::{ModelEvent, StreamEvent};
 use mcpane::domain::names::{NameRule, Names};
@@ -66,11 +66,24 @@ fn parse(parser: &mut dyn Parser, pieces: Vec<String>) -> usize {
     count
 }
 
+/// The same thought and file as an action, and as an object.
+fn written(size: usize) -> (String, String) {
+    let thought = "I will write the file. It needs <b>care</b> & a plan, step by step. ".repeat((size / 2 / 68).max(1));
+    let code = "    if a < b && c > d { out.push(\"<tag attribute='x'>\"); } // and </path> as well\n"
+        .repeat((size / 2 / 82).max(1));
+    let arguments = json!({ "path": "a.rs", "content": code });
+    let action = format!("Thought: {thought}\nAction: write_to_file\nAction Input: {arguments}");
+    (action, json!({ "thought": thought, "tool": "write_to_file", "arguments": arguments }).to_string())
+}
+
 /// Nanoseconds a byte.
 fn xml(size: usize, piece: usize) -> f64 {
-    let text = reply(size);
+    read(&Xml, &reply(size), piece)
+}
+
+fn read(dialect: &dyn Dialect, text: &str, piece: usize) -> f64 {
     let names = names();
-    let make = || (Xml.parser(Arc::clone(&names)), cut(&text, piece));
+    let make = || (dialect.parser(Arc::clone(&names)), cut(text, piece));
     let seconds = time(FOR, make, |(parser, pieces)| {
         std::hint::black_box(parse(&mut **parser, std::mem::take(pieces)));
     });
@@ -132,6 +145,11 @@ fn main() {
     row("… byte by byte", xml(64 * 1024, 1), "ns", Limit::None, "");
     row("… in one piece", xml(64 * 1024, usize::MAX), "ns", Limit::Most(20.0), "");
     row("… 1 MiB in pieces of 16 bytes", xml(1024 * 1024, 16), "ns", Limit::Most(20.0), "");
+    let (action, object) = written(64 * 1024);
+    row("ReAct dialect, 64 KiB in pieces of 16 bytes, a byte", read(&React, &action, 16), "ns", Limit::Most(20.0), "");
+    row("… in pieces of 4 bytes", read(&React, &action, 4), "ns", Limit::None, "");
+    row("JSON dialect, 64 KiB in pieces of 16 bytes, a byte", read(&Json, &object, 16), "ns", Limit::Most(20.0), "");
+    row("… in pieces of 4 bytes", read(&Json, &object, 4), "ns", Limit::None, "");
     row("SSE, JSON and native dialect, a chunk", chunks(10_000), "µs", Limit::None, "");
     row("Markdown to rows, a byte", markdown(), "ns", Limit::None, "");
 }

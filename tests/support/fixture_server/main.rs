@@ -11,7 +11,7 @@
 //! | `--exit CODE` | the exit code of `--init die` and `--list die` (default 3) |
 //! | `--version REV` | answers `initialize` with this revision |
 //! | `--style plain\|bare\|batch\|string-id\|crlf\|bom` | how every message is written; `bare` leaves `jsonrpc` out |
-//! | `--list ok\|never\|error\|die\|loop\|pages\|malformed\|hostile\|many` | what `tools/list` gives |
+//! | `--list ok\|never\|error\|die\|loop\|pages\|malformed\|hostile\|many\|restless` | what `tools/list` gives |
 //! | `--canned FILE` | lists the tools of the file and answers their calls from it (see `canned`) |
 //! | `--grandchild` | starts a process in a group of its own that ignores TERM, HUP and INT; its pid is appended to the file `$FIXTURE_PIDS` |
 //! | `--linger` | lives on when its standard input ends |
@@ -345,6 +345,9 @@ impl Server {
             all.push(
                 json!({ "name": "added", "description": "Was not there before.", "inputSchema": { "type": "object" } }),
             );
+        }
+        if self.options.list == "restless" {
+            self.notify("notifications/tools/list_changed", json!({}));
         }
         let cursor = params.get("cursor").and_then(Value::as_str);
         let result = match (self.options.list.as_str(), cursor) {

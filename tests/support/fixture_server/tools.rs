@@ -229,6 +229,22 @@ fn fault(server: &Server, id: &Value, arguments: &Value) {
             std::io::stderr().write_all(flood.as_bytes()).unwrap();
             server.answer(id, text("flooded"));
         }
+        "deep" => {
+            let (open, close) = (r#"{"a":"#.repeat(100_000), "}".repeat(100_000));
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{open}1{close}}}\n");
+            server.raw(line.as_bytes());
+        }
+        "wide" => {
+            let values = "{},".repeat(3_000_000);
+            server.raw(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[{values}0]}}\n").as_bytes());
+        }
+        // Asks without end and reads no answer.
+        "pester" => {
+            server.deaf.store(true, Ordering::SeqCst);
+            for _ in 0..200_000 {
+                server.send(json!({ "id": 7_000_000, "method": "nothing/of/the/kind", "params": {} }));
+            }
+        }
         "deafen" => {
             server.deaf.store(true, Ordering::SeqCst);
             server.answer(id, text("reading no more"));

@@ -1,5 +1,6 @@
 //! What can follow a `/` at the beginning of the draft: commands, and the values of the few commands that take one.
 
+use crate::domain::model::DialectKind;
 use crate::strings::Strings;
 use crate::tui::command::Command;
 use crate::tui::keymap::{Context, Keymap};
@@ -44,7 +45,10 @@ pub fn takes_value(command: Command) -> bool {
 
 fn values(command: Command, themes: &[String]) -> Vec<String> {
     match command {
-        Command::Dialect => ["auto", "native", "xml"].map(str::to_owned).to_vec(),
+        Command::Dialect => {
+            let kinds = DialectKind::NAMES.iter().map(|(name, _)| *name);
+            std::iter::once("auto").chain(kinds).map(str::to_owned).collect()
+        }
         Command::Layout => [Mode::Auto, Mode::Split, Mode::Stack, Mode::Timeline].map(|m| m.name().to_owned()).to_vec(),
         Command::Theme => themes.to_vec(),
         _ => Vec::new(),

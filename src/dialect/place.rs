@@ -62,6 +62,16 @@ impl Place {
         (self.fence.is_some() && !closing) || matches!(self.line, Line::Opening(..))
     }
 
+    /// The fence that closes the open block; nothing where none is open.
+    pub fn fence(&self) -> String {
+        let (mark, count) = match (self.fence, self.line) {
+            (Some(fence), _) => fence,
+            (None, Line::Opening(mark, count)) => (mark, count),
+            _ => return String::new(),
+        };
+        char::from(mark).to_string().repeat(count)
+    }
+
     /// Whether nothing but white space stands before this place on its line.
     pub fn at_line_start(&self) -> bool {
         matches!(self.line, Line::Start)
@@ -138,6 +148,18 @@ impl Place {
             _ => Line::Within,
         };
     }
+}
+
+/// Whether the line, more of which may come, is the mark of a fenced block or the beginning of one.
+pub fn may_be_fence(line: &str) -> bool {
+    "```".starts_with(line.trim()) || is_fence(line)
+}
+
+/// Whether the line opens or closes a fenced block.
+pub fn is_fence(line: &str) -> bool {
+    let line = line.trim();
+    line.strip_prefix("```")
+        .is_some_and(|info| info.len() <= 16 && info.chars().all(|c| c.is_alphanumeric() || c == '_'))
 }
 
 #[cfg(test)]
