@@ -118,10 +118,16 @@ pub(super) async fn put(
 
 /// Nobody is there to answer.
 fn cancel(ground: &Ground, fleet: &Fleet, question: &Question) {
-    let (ServerAsk::Form { message, .. } | ServerAsk::Link { message, .. }) = &question.what;
+    let message = message(&question.what);
     let text = Phrase::new("call.cancelled_ask").with("server", &question.server).with("message", message);
     mention(ground, &[Notice::warning(text)]);
     fleet.mcp.answer(question.ask, AskAnswer::Cancel);
+}
+
+fn message(what: &ServerAsk) -> &str {
+    match what {
+        ServerAsk::Form { message, .. } | ServerAsk::Link { message, .. } => message,
+    }
 }
 
 async fn show(ground: &Ground, question: &Question, ended: impl Future<Output = ()>) -> std::io::Result<End> {
