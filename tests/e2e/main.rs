@@ -8,6 +8,7 @@ mod dead;
 mod endless;
 mod forms;
 mod hostile;
+mod live;
 mod manners;
 mod remote;
 mod replay;
