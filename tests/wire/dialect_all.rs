@@ -117,6 +117,21 @@ proptest! {
     }
 }
 
+#[test]
+fn a_broken_object_that_named_its_tool_is_a_call_that_cannot_be_read_however_it_comes() {
+    for text in [
+        "{\"tool\": \"read_file\"    )",
+        "{\"tool\": \"read_file\", \"arguments\": {\"path\": \"a\"} x}",
+        "{\"tool\": \"read_file\" {",
+    ] {
+        let whole = read(&Json, chunks([text], FinishReason::Stop));
+        assert_eq!(calls(&whole.0).len(), 1, "{text}: {whole:?}");
+        for size in 1..text.len() {
+            assert_eq!(read(&Json, chunks(pieces(text, size), FinishReason::Stop)), whole, "{text} by {size}");
+        }
+    }
+}
+
 fn replies() -> [(&'static dyn Dialect, String); 4] {
     let react = "Thought: 天气 first.\nAction: write_to_file\nAction Input: {\"path\": \"a.md\", \"content\": \"Action: x\\nObservation: y {\\\"é\\\"}\"}";
     let written = json!({"thought": "天气 \"first\"", "tool": "write_to_file", "arguments": {"path": "a.md", "content": "{\"answer\": \"no\"}\n```"}});

@@ -169,12 +169,7 @@ impl ObjectReader {
 
     fn complete<'a>(&mut self, out: &mut Vec<ModelEvent>) -> ControlFlow<(), &'a str> {
         let Part::Object(object, before) = &self.part else { return ControlFlow::Break(()) };
-        let meaning = if object.is_broken() {
-            let problem = json::arguments(object.raw()).err();
-            Meaning::Nothing(problem.unwrap_or_else(|| NEITHER.to_owned()).replace("arguments are", "message is"))
-        } else {
-            object.members().meaning(&self.names)
-        };
+        let meaning = if object.is_broken() { self.broken(object) } else { object.members().meaning(&self.names) };
         let known = matches!(&meaning, Meaning::Call(name, _) if self.names.resolve(name).is_some());
         let arguments = object.members().arguments.is_some();
         let ours = object.is_sure() || (known && arguments);
@@ -184,6 +179,21 @@ impl ObjectReader {
         let example = self.said && !before.trim().is_empty();
         self.mean(meaning, if example { Origin::Recovered } else { Origin::Json }, out);
         ControlFlow::Break(())
+    }
+
+    /// What an object means that can be no JSON: a call that cannot be read, once it has named its tool, whose card stands already.
+    fn broken(&self, object: &Object) -> Meaning {
+        // What stands behind it is not its fault, and may or may not have come yet.
+        let text = &object.raw()[..object.size()];
+        let problem = json::arguments(text).err().unwrap_or_else(|| NEITHER.to_owned());
+        let name = object.members().name().filter(|name| !naming::is_finish(name, &self.names));
+        match name {
+            Some(name) => {
+                let text = text.to_owned();
+                Meaning::Call(naming::meant(&name, &self.names), Arguments::Malformed { text, problem })
+            }
+            None => Meaning::Nothing(problem.replace("arguments are", "message is")),
+        }
     }
 
     fn mean(&mut self, meaning: Meaning, origin: Origin, out: &mut Vec<ModelEvent>) {
