@@ -5,6 +5,7 @@ use crate::rig::{Plan, Rig, fixture_server, served};
 use crate::sse_model::{Chat, ModelServer, Reply};
 use mcpane::agent::machine::Limits;
 use mcpane::contract::{ClockOp, Event, Op, PromptEvent, ToolEvent, TurnEvent};
+use mcpane::domain::model::DialectKind;
 use mcpane::domain::prompt::{Answer, Choose, Prompt, PromptKind, Scope};
 use mcpane::domain::{CallId, ToolId};
 use mcpane::policy::Effect;
@@ -254,7 +255,9 @@ async fn run(replies: Vec<Says>, acts: Vec<Does>) -> Result<(), TestCaseError> {
     let mut replies = replies.into_iter();
     let server = ModelServer::start_with(move |_| reply(&replies.next().unwrap_or(Says::Text)));
     let limits = Limits { steps: 6, ..Limits::default() };
+    // A dialect that was chosen: what leads to another one changes the requests on purpose.
     let plan = Plan::with(vec![fixture_server("s", &[])])
+        .dialect(DialectKind::Native)
         .rule(Effect::Allow, "s:slow")
         .rule(Effect::Allow, "s:elicit")
         .rule(Effect::Deny, "s:echo(text=2)");
