@@ -34,7 +34,8 @@ pub struct Guard {
 
 #[derive(Debug)]
 struct State {
-    exe: PathBuf,
+    /// `None`: nobody guards.
+    exe: Option<PathBuf>,
     groups: BTreeSet<u32>,
     process: Option<Running>,
     problem: Option<String>,
@@ -49,7 +50,16 @@ struct Running {
 impl Guard {
     /// A guard that runs `exe guard`. Cheap: nothing is started before the first [`Self::watch`].
     pub fn start(exe: &Path) -> Self {
-        let state = State { exe: exe.to_owned(), groups: BTreeSet::new(), process: None, problem: None };
+        Self::of(Some(exe.to_owned()))
+    }
+
+    /// No guard, for a program that is not mcpane and does not know where one is: what it starts it must end itself.
+    pub fn none() -> Self {
+        Self::of(None)
+    }
+
+    fn of(exe: Option<PathBuf>) -> Self {
+        let state = State { exe, groups: BTreeSet::new(), process: None, problem: None };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
@@ -95,14 +105,15 @@ impl State {
         if self.process.is_some() {
             return true;
         }
-        match spawn(&self.exe) {
+        let Some(exe) = &self.exe else { return false };
+        match spawn(exe) {
             Ok(running) => {
                 self.process = Some(running);
                 self.problem = None;
             }
             Err(error) => {
-                tracing::warn!(exe = %self.exe.display(), %error, "the guard process could not be started");
-                self.problem = Some(format!("{}: {error}", self.exe.display()));
+                tracing::warn!(exe = %exe.display(), %error, "the guard process could not be started");
+                self.problem = Some(format!("{}: {error}", exe.display()));
             }
         }
         false
@@ -110,6 +121,9 @@ impl State {
 
     /// Sends one line. A guard that is gone is replaced, and the new one told everything.
     fn tell(&mut self, line: &str) {
+        if self.exe.is_none() {
+            return;
+        }
         if self.ensure() {
             if self.write(line).is_ok() {
                 return;

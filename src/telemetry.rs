@@ -5,11 +5,12 @@
 //!
 //! **Invariant:** nothing here writes to standard output or standard error, not even about its own failures.
 
+use crate::disk;
 use crate::domain::{Notice, Phrase};
 use crate::redact::Redactor;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tracing::level_filters::LevelFilter;
@@ -114,7 +115,7 @@ impl Log {
     fn begin(&self) -> io::Result<Open> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
         // Appending: several processes may write one file, each line at once.
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(self.directory.join(FILE))?;
+        let file = disk::append(&self.directory.join(FILE))?;
         let size = file.metadata()?.len();
         Ok(Open::File { file, size })
     }

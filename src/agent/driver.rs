@@ -227,6 +227,7 @@ impl Driver {
                 self.outlet.push(SessionEvent::Held.into());
             }
             Op::Clock(ClockOp::Go) => self.timers.go(),
+            Op::Playback(_) => {}
             Op::Shutdown => self.shut_down(),
             Op::Submit { .. } if self.speaking.model().is_none() => {
                 self.outlet.push(Notice::error(Phrase::new("agent.no_model")).into());
@@ -256,6 +257,10 @@ impl Driver {
 
     fn batch(&mut self, batch: Batch) {
         let stream = batch.stream;
+        let over = |event: &ModelEvent| matches!(event, ModelEvent::Finished { .. } | ModelEvent::Failed { .. });
+        if batch.events.iter().any(over) {
+            self.notify(self.speaking.notices());
+        }
         for event in batch.events {
             let input = match event {
                 ModelEvent::Call(mut call) => {

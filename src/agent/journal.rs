@@ -2,17 +2,29 @@
 //!
 //! Owns the record types' way back to a conversation, the file with its lock, and the draft beside it. **Invariant:** [`Journal::write`] returns
 //! after the line is on the disk, so what was announced after it survives `kill -9`. A last line that was cut off is dropped when reading.
+//! **Invariant:** what could not be written (a full disk) leaves no trace in the file and goes before the next entries: the file is always the
+//! beginning of what happened.
+
+mod shelf;
+
+pub use shelf::{Kept, Outline, list, look, remove};
 
 use crate::agent::machine::Entry;
+use crate::disk;
 use crate::domain::conversation::TurnEnd;
 use crate::domain::{CallId, Conversation, Item, ItemBody, SessionId, Step, StepEnd, ToolOutcome, Turn};
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+/// Levels of JSON in an entry. What is nested deeper is written as the text that it is, because readers of JSON have a limit (128 levels of
+/// `serde_json`), and a line that cannot be read back is lost.
+const LEVELS: usize = 96;
 
 /// The first line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,8 +142,10 @@ pub struct Journal {
     path: PathBuf,
     header: Header,
     redactor: Redactor,
-    /// Nothing was written yet: the file is made at the first entry, so that a session without a message leaves none.
-    fresh: bool,
+    /// Bytes of the file that are whole lines. Zero: the header comes with the first entry, so that a session without a message leaves no file.
+    whole: u64,
+    /// Lines that could not be written yet.
+    unwritten: Vec<u8>,
 }
 
 /// A session that was read back.
@@ -154,7 +168,7 @@ impl Journal {
         let path = directory.join(format!("{}.jsonl", header.id));
         let file = OpenOptions::new().create_new(true).append(true).read(true).mode(0o600).open(&path)?;
         file.try_lock().map_err(io::Error::from)?;
-        Ok(Self { file, path, header, redactor, fresh: true })
+        Ok(Self { file, path, header, redactor, whole: 0, unwritten: Vec::new() })
     }
 
     /// The newest session of a directory that no living process holds.
@@ -173,26 +187,31 @@ impl Journal {
             }
         }
         files.sort();
+        let mut problem = None;
         while let Some((_, path)) = files.pop() {
             match Self::resume(&path, redactor.clone()) {
                 Ok(resumed) => return Ok(Some(resumed)),
                 // Held by a living process, or not a journal: the next one.
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidData) => {}
-                Err(error) => return Err(error),
+                // One that cannot be read does not stand before the others.
+                Err(error) => {
+                    tracing::warn!(path = %path.display(), %error, "a session cannot be read");
+                    problem.get_or_insert(error);
+                }
             }
         }
-        Ok(None)
+        problem.map_or(Ok(None), Err)
     }
 
     /// Reads a session back and goes on writing it. `WouldBlock` when a living process holds it.
     pub fn resume(path: &Path, redactor: Redactor) -> io::Result<Resumed> {
-        let file = OpenOptions::new().append(true).read(true).open(path)?;
+        let file = disk::reopen(path)?;
         file.try_lock().map_err(io::Error::from)?;
         let (header, conversation, damaged, whole) = read(&file)?;
         // A line that was cut off must not run into the next one.
         file.set_len(whole)?;
-        let draft = std::fs::read_to_string(draft_path(path)).unwrap_or_default();
-        let journal = Self { file, path: path.to_owned(), header, redactor, fresh: false };
+        let draft = disk::read(&draft_path(path)).ok().flatten().unwrap_or_default();
+        let journal = Self { file, path: path.to_owned(), header, redactor, whole, unwritten: Vec::new() };
         Ok(Resumed { journal, conversation, draft, damaged })
     }
 
@@ -211,22 +230,32 @@ impl Journal {
         &self.path
     }
 
-    /// Writes entries, durably.
+    /// Writes entries, durably. After an error they are written with the next ones.
     pub fn write(&mut self, entries: &[Entry]) -> io::Result<()> {
-        let mut lines = Vec::with_capacity(256);
-        if self.fresh {
-            serde_json::to_writer(&mut lines, &self.header)?;
-            lines.push(b'\n');
-            self.fresh = false;
+        if self.whole == 0 && self.unwritten.is_empty() {
+            serde_json::to_writer(&mut self.unwritten, &self.header)?;
+            self.unwritten.push(b'\n');
         }
         for entry in entries {
             let mut value = serde_json::to_value(entry)?;
             self.redactor.mask_json(&mut value);
-            serde_json::to_writer(&mut lines, &value)?;
-            lines.push(b'\n');
+            flatten(&mut value, LEVELS);
+            serde_json::to_writer(&mut self.unwritten, &value)?;
+            self.unwritten.push(b'\n');
         }
-        self.file.write_all(&lines)?;
-        self.file.sync_data()
+        self.flush()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let written = self.file.write_all(&self.unwritten).and_then(|()| self.file.sync_data());
+        if written.is_ok() {
+            self.whole += self.unwritten.len() as u64;
+            self.unwritten = Vec::new();
+        } else {
+            // Half a line must not run into the next one.
+            let _ = self.file.set_len(self.whole);
+        }
+        written
     }
 
     /// Keeps what is being typed; an empty draft removes its file.
@@ -250,9 +279,22 @@ impl Journal {
 impl Drop for Journal {
     /// A session in which nothing happened leaves no file, unless something was being typed.
     fn drop(&mut self) {
-        if self.fresh && !draft_path(&self.path).exists() {
+        if !self.unwritten.is_empty() {
+            let _ = self.flush();
+        }
+        if self.whole == 0 && !draft_path(&self.path).exists() {
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+/// Turns what is nested deeper than `levels` into its JSON text.
+fn flatten(value: &mut Value, levels: usize) {
+    match value {
+        Value::Array(_) | Value::Object(_) if levels == 0 => *value = Value::String(value.to_string()),
+        Value::Array(items) => items.iter_mut().for_each(|item| flatten(item, levels - 1)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| flatten(field, levels - 1)),
+        _ => {}
     }
 }
 
@@ -380,6 +422,64 @@ mod tests {
         assert!(Journal::newest(directory.path(), &Redactor::default()).unwrap().is_none());
         std::fs::write(directory.path().join("b.jsonl"), "garbage\n").unwrap();
         assert!(Journal::newest(directory.path(), &Redactor::default()).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_session_that_cannot_be_read_stands_before_no_other() {
+        use std::os::unix::fs::symlink;
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let mut journal = Journal::create(directory.path(), header("a"), Redactor::default()).unwrap();
+        journal.write(&entries()).unwrap();
+        drop(journal);
+        std::fs::create_dir_all(at("b.jsonl/x")).unwrap();
+        symlink("c.jsonl", at("c.jsonl")).unwrap();
+        symlink("/dev/zero", at("d.jsonl")).unwrap();
+        symlink("nowhere", at("e.jsonl")).unwrap();
+        std::fs::create_dir(at("a.draft")).unwrap();
+        let resumed = Journal::newest(directory.path(), &Redactor::default()).unwrap().unwrap();
+        assert_eq!((resumed.journal.id(), resumed.draft.as_str()), (&"a".into(), ""));
+        drop(resumed);
+        std::fs::remove_file(at("a.jsonl")).unwrap();
+        assert!(Journal::newest(directory.path(), &Redactor::default()).is_err(), "that there is trouble is said");
+    }
+
+    #[test]
+    fn what_could_not_be_written_goes_before_what_comes_next() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(directory.path(), header("a"), Redactor::default()).unwrap();
+        let path = journal.path().to_owned();
+        // Every write to this device says that the disk is full.
+        let file = std::mem::replace(&mut journal.file, OpenOptions::new().append(true).open("/dev/full").unwrap());
+        let all = entries();
+        assert_eq!(journal.write(&all[..2]).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(journal.write(&all[2..4]).is_err());
+        journal.file = file;
+        journal.write(&all[4..]).unwrap();
+        drop(journal);
+        let resumed = Journal::resume(&path, Redactor::default()).unwrap();
+        assert_eq!(resumed.damaged, Vec::<usize>::new());
+        assert_eq!(resumed.conversation.turns[0].steps[0].calls().count(), 2);
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_read_back_as_text() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(directory.path(), header("a"), Redactor::default()).unwrap();
+        let path = journal.path().to_owned();
+        let deep = (0..126).fold(json!(1), |inner, _| json!({ "a": inner }));
+        let mut all = entries();
+        all.truncate(2);
+        let Item { id, body: ItemBody::Call { mut call, .. } } = call(3) else { unreachable!() };
+        call.arguments = deep;
+        let item = Item { id, body: ItemBody::Call { call, outcome: None } };
+        all.push(Entry::Item { step: StepId(2), item });
+        journal.write(&all).unwrap();
+        drop(journal);
+        let resumed = Journal::resume(&path, Redactor::default()).unwrap();
+        assert_eq!(resumed.damaged, Vec::<usize>::new());
+        let (call, _) = resumed.conversation.turns[0].steps[0].calls().next().unwrap();
+        assert!(call.arguments.to_string().contains(r#"{\"a\":1}"#), "{}", call.arguments);
     }
 
     #[test]

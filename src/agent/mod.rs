@@ -10,6 +10,7 @@ pub mod journal;
 pub mod machine;
 mod offers;
 mod outlet;
+mod plain;
 mod requests;
 mod runner;
 mod servers;
@@ -18,6 +19,8 @@ pub mod speaking;
 mod stream;
 mod surroundings;
 mod timers;
+
+pub use plain::Fixed;
 
 use crate::contract::{Event, Op};
 use crate::dialect;

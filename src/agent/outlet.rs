@@ -1,8 +1,9 @@
 //! Events on their way out: lossless, and cheap when the reader is slow.
 //!
-//! Neighbouring pieces of one text are joined while they wait, so a burst of tokens costs the reader a few large events.
+//! Neighbouring pieces of one text are joined while they wait, and of a call's progress only the newest waits, so a burst costs the reader a few
+//! events, and whoever sends it cannot fill memory.
 
-use crate::contract::{Event, ItemEvent, ToolEvent};
+use crate::contract::{Event, ItemEvent, ToolEvent, TurnEvent};
 use std::collections::VecDeque;
 use tokio::sync::mpsc;
 
@@ -35,6 +36,25 @@ impl Outlet {
                     Event::Tool(ToolEvent::Output { call: other, text: more }),
                 ) if call == other => {
                     text.push_str(more);
+                    return;
+                }
+                (
+                    Event::Tool(ToolEvent::Progress { call, progress }),
+                    Event::Tool(ToolEvent::Progress { call: other, progress: newer }),
+                ) if call == other => {
+                    progress.clone_from(newer);
+                    return;
+                }
+                (
+                    Event::Tool(ToolEvent::Writing { call, name, bytes, .. }),
+                    Event::Tool(ToolEvent::Writing { call: other, name: again, bytes: more, .. }),
+                ) if call == other && (again.is_empty() || name == again) => {
+                    *bytes = (*bytes).max(*more);
+                    return;
+                }
+                (Event::Turn(TurnEvent::Alive { step }), Event::Turn(TurnEvent::Alive { step: other }))
+                    if step == other =>
+                {
                     return;
                 }
                 _ => {}
@@ -81,7 +101,24 @@ impl Outlet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ItemId;
+    use crate::domain::tool::Progress;
+    use crate::domain::{CallId, ItemId};
+
+    #[test]
+    fn what_only_says_how_far_it_is_waits_once() {
+        let (sender, _receiver) = mpsc::channel(1);
+        let mut outlet = Outlet::new(sender);
+        let call = CallId(1);
+        for n in 0..10_000_u32 {
+            let progress = Progress { done: f64::from(n), total: None, message: Some("m".repeat(4000)) };
+            outlet.push(ToolEvent::Progress { call, progress }.into());
+        }
+        assert_eq!(outlet.waiting(), 1);
+        outlet.push(ToolEvent::Progress { call: CallId(2), progress: Progress::default() }.into());
+        assert_eq!(outlet.waiting(), 2);
+        let Some(Event::Tool(ToolEvent::Progress { progress, .. })) = outlet.pending.front() else { panic!() };
+        assert_eq!(progress.done, 9999.0);
+    }
 
     #[tokio::test]
     async fn joins_what_waits_and_loses_nothing() {

@@ -1,6 +1,7 @@
 //! The session in hand: its journal and its draft on disk.
 //!
-//! Owns the open journal. A session whose journal cannot be written goes on without one; that is said once.
+//! Owns the open journal. A session whose journal cannot be written goes on without one; that is said once. What could not be
+//! written (a full disk) is tried again with the next entries.
 
 use super::journal::{Header, Journal};
 use super::machine::Entry;
@@ -52,8 +53,13 @@ impl Session {
         if entries.is_empty() {
             return None;
         }
-        let error = self.journal.as_mut()?.write(entries).err()?;
-        self.fail(&error)
+        match self.journal.as_mut()?.write(entries) {
+            Ok(()) => {
+                self.failed = false;
+                None
+            }
+            Err(error) => self.fail(&error),
+        }
     }
 
     /// Keeps what is being typed.

@@ -6,7 +6,7 @@ use crate::contract::ModelInfo;
 use crate::dialect::{Dialect, Parser, Prompting, ServerBrief, dialect};
 use crate::domain::model::{DialectKind, ModelError, ModelErrorKind, Opaque, Request};
 use crate::domain::names::NameRule;
-use crate::domain::{Conversation, Phrase};
+use crate::domain::{Conversation, Notice, Phrase};
 use crate::provider::Provider;
 use crate::tools::toolbox::Toolbox;
 use serde_json::{Value, json};
@@ -65,6 +65,11 @@ impl Speaking {
     pub fn use_model(&mut self, name: &str) -> Result<(), Phrase> {
         self.model = Some((self.open)(name)?);
         Ok(())
+    }
+
+    /// What its endpoint has to say to the user.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.model.as_ref().map(|model| model.notices()).unwrap_or_default()
     }
 
     /// What its provider accepts as a tool's name.

@@ -1,21 +1,32 @@
 //! Composition root: configuration → agent → front end. The only room that knows every layer.
 //!
-//! Owns the order in which things are made and ended, and the exit status: 0 done, 1 failed, 2 usage or configuration, 128 + n signal n.
+//! Owns the order in which things are made and ended, and the exit status: 0 done, 1 failed, 2 usage or configuration, 128 + n signal n;
+//! of a task without a screen also 3, 4 and 130 (see [`crate::headless::End`]).
 
 mod chat;
 mod fit;
 mod host;
+mod kept;
 mod live;
 mod models;
+mod prepare;
+mod replay;
+mod run;
+mod sessions;
 mod welcome;
 
+use crate::agent::Notices;
 use crate::cli::{self, Command};
 use crate::config::env::Env;
+use crate::contract::{Event, Op};
+use crate::domain::{Notice, Phrase};
+use crate::headless::record::{Recorder, Recording};
 use crate::strings::{Language, Strings};
 use crate::{demo_server, guard};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use tokio::sync::mpsc;
 
 /// Usage or configuration.
 const USAGE: u8 = 2;
@@ -41,6 +52,9 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
                 ExitCode::SUCCESS
             }
             Some(Command::Man) => man(&strings),
+            Some(Command::Run(task)) => run::run(*task, env, &strings),
+            Some(Command::Sessions(wish)) => sessions::run(&wish, &env, &strings),
+            Some(Command::Replay(wish)) => replay::run(&wish, env, &strings),
             None => chat::run(cli.chat, env, &strings),
         },
         Err(error) => {
@@ -62,6 +76,21 @@ fn man(strings: &Strings) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// Puts the recorder, if there is one, between the agent and whoever stands before it.
+fn recording(
+    recorder: Option<Recorder>,
+    ops: mpsc::Sender<Op>,
+    events: mpsc::Receiver<Event>,
+    voice: Notices,
+) -> (mpsc::Sender<Op>, mpsc::Receiver<Event>, Option<Recording>) {
+    let Some(recorder) = recorder else { return (ops, events, None) };
+    let failed = move |error: std::io::Error| {
+        voice.send(Notice::error(Phrase::new("app.record_broken").with("error", error)));
+    };
+    let (ops, events, recording) = recorder.between(ops, events, failed);
+    (ops, events, Some(recording))
 }
 
 /// Says why nothing is done, on standard error.

@@ -3,11 +3,17 @@
 //! Owns flags and their texts (keys `cli.*` of the catalogue, so that `--help` speaks the user's language). A flag that is not built yet is not
 //! offered. Does not run anything.
 
+mod options;
+pub mod replay;
+pub mod run;
+pub mod sessions;
+
+pub use options::Options;
+
 use crate::domain::model::DialectKind;
 use crate::strings::Strings;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 /// The whole command line.
 #[derive(Debug, Clone, Parser)]
@@ -24,6 +30,12 @@ pub struct Cli {
 /// Subcommands.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
+    /// One task without a screen.
+    Run(Box<run::Run>),
+    /// Sessions that were kept.
+    Sessions(sessions::Sessions),
+    /// A recorded session on the screen.
+    Replay(replay::Replay),
     /// The embedded MCP server on standard input and output.
     DemoServer,
     /// Completions for a shell.
@@ -43,48 +55,9 @@ pub enum Command {
 pub struct Chat {
     /// Sent at once.
     pub prompt: Vec<String>,
-    /// `provider:name`.
-    #[arg(short, long, value_name = "PROVIDER:NAME")]
-    pub model: Option<String>,
-    /// Instead of the provider's address.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// Variable that holds the key.
-    #[arg(long, value_name = "VAR")]
-    pub api_key_env: Option<String>,
-    /// Sampling temperature.
-    #[arg(long, value_name = "T")]
-    pub temperature: Option<f64>,
-    /// Limit of tokens in a reply.
-    #[arg(long, value_name = "N")]
-    pub max_tokens: Option<u32>,
-    /// How calls are written.
-    #[arg(long)]
-    pub dialect: Option<Dialect>,
-    /// Further files of MCP servers.
-    #[arg(long, value_name = "FILE")]
-    pub mcp_config: Vec<PathBuf>,
-    /// Only the servers of `--mcp-config`.
-    #[arg(long)]
-    pub strict_mcp_config: bool,
-    /// Instead of the user's settings.
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Work in this folder.
-    #[arg(short = 'C', long, value_name = "DIR")]
-    pub cwd: Option<PathBuf>,
-    /// A theme by name, or `auto`.
-    #[arg(long, value_name = "NAME")]
-    pub theme: Option<String>,
-    /// How the panes are laid out.
-    #[arg(long)]
-    pub layout: Option<Layout>,
-    /// Language of the interface.
-    #[arg(long)]
-    pub lang: Option<Lang>,
-    /// Go on with the newest session of this folder.
-    #[arg(short = 'c', long = "continue")]
-    pub resume: bool,
+    /// Flags of every session.
+    #[command(flatten)]
+    pub options: Options,
 }
 
 /// `--dialect`.
@@ -175,7 +148,7 @@ fn dress(command: clap::Command, strings: &Strings, path: &str) -> clap::Command
     });
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
-        let path = format!("_{}", name.replace('-', "_"));
+        let path = format!("{path}_{}", name.replace('-', "_"));
         command = command.mut_subcommand(&name, |sub| dress(sub, strings, &path));
     }
     command
@@ -204,13 +177,12 @@ mod tests {
     #[test]
     fn every_text_stands_in_the_catalogue_in_both_languages() {
         for language in [Language::En, Language::Zh] {
-            let mut command = command(&Strings::new(language));
-            for help in [command.render_long_help(), command.render_help()] {
-                assert!(!help.to_string().contains("cli."), "{help}");
-            }
-            for sub in command.get_subcommands_mut() {
-                let help = sub.render_help().to_string();
-                assert!(!help.contains("cli."), "{help}");
+            let mut commands = vec![command(&Strings::new(language))];
+            while let Some(mut command) = commands.pop() {
+                for help in [command.render_long_help(), command.render_help()] {
+                    assert!(!help.to_string().contains("cli."), "{help}");
+                }
+                commands.extend(command.get_subcommands().cloned());
             }
         }
     }

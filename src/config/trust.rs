@@ -12,7 +12,6 @@ use crate::domain::{Notice, Phrase, ServerName, diff};
 use crate::schema::hash;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -65,9 +64,9 @@ impl Trust {
     /// Reads the file; one that cannot be read trusts nothing, with a warning.
     pub fn load(file: &Path) -> (Self, Vec<Notice>) {
         let mut trust = Self { file: Some(file.to_path_buf()), ..Self::default() };
-        let read = match fs::read_to_string(file) {
-            Ok(text) => parse(&text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Contents::default()),
+        let read = match disk::read(file) {
+            Ok(Some(text)) => parse(&text),
+            Ok(None) => Ok(Contents::default()),
             Err(error) => Err(error.to_string()),
         };
         match read {
@@ -189,6 +188,7 @@ fn key(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     fn load(file: &Path) -> Trust {

@@ -95,6 +95,15 @@ pub enum SessionEvent {
         /// All tokens used in this session.
         total: Usage,
     },
+    /// A recording is played, and has come this far.
+    Playback {
+        /// Events told.
+        at: usize,
+        /// All of them.
+        of: usize,
+        /// How many times as fast as it was; `None` while it waits for a key.
+        speed: Option<f64>,
+    },
     /// The agent has ended; nothing follows.
     Closed,
 }

@@ -7,4 +7,4 @@ pub mod event;
 pub mod op;
 
 pub use event::{Event, ItemEvent, ModelInfo, PromptEvent, SessionEvent, ToolEvent, ToolInfo, TurnEvent};
-pub use op::{ClockOp, Op, SessionOp};
+pub use op::{ClockOp, Op, PlaybackOp, SessionOp};

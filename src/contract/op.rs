@@ -74,6 +74,8 @@ pub enum Op {
     Session(SessionOp),
     /// The program is about to be suspended, or is back.
     Clock(ClockOp),
+    /// Something about the recording that is played. An agent has none.
+    Playback(PlaybackOp),
     /// End: cancel what runs, stop the servers, close the journal.
     Shutdown,
 }
@@ -89,6 +91,20 @@ pub enum SessionOp {
         /// The whole draft.
         text: String,
     },
+}
+
+/// How a recording is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaybackOp {
+    /// Go on to the next thing that is to be seen, now.
+    Step,
+    /// Pause, or go on in its own time.
+    Pause,
+    /// Twice as fast.
+    Faster,
+    /// Half as fast.
+    Slower,
 }
 
 /// Timers of waiting prompts stand still while the program is suspended.

@@ -4,6 +4,7 @@
 //! agent agree. Source: MCP 2025-11-25 `ElicitRequestFormParams`, `PrimitiveSchemaDefinition`.
 
 pub mod check;
+pub mod says;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -44,6 +44,9 @@ pub struct Approval {
     /// Arguments that were edited but do not satisfy the schema: what is wrong, by field (empty name: the whole).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<(String, FieldError)>,
+    /// Which version of this card it is: it counts up whenever what would run, or what is known of it, changed. See [`Answer::Approve`].
+    #[serde(default)]
+    pub version: u32,
 }
 
 /// A server's question (MCP elicitation, form mode).
@@ -181,6 +184,9 @@ pub enum Answer {
     Approve {
         /// For how long.
         scope: Scope,
+        /// The version of the card that was on the screen: another one is not approved by this. `None`: as it stands, whatever that is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<u32>,
     },
     /// Do not run it.
     Reject {

@@ -130,7 +130,7 @@ pub enum ServerAsk {
 
 /// News from the MCP side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "what", rename_all = "snake_case")]
 pub enum ServerSignal {
     /// A server's status changed.
     Status(Box<ServerStatus>),
@@ -164,6 +164,7 @@ pub enum ServerSignal {
         /// The call it belongs to, where that is known.
         call: Option<CallId>,
         /// What it asks.
+        #[serde(rename = "question")]
         what: ServerAsk,
         /// How long it may wait, milliseconds.
         expires_ms: u64,

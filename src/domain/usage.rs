@@ -11,6 +11,9 @@ pub struct Usage {
     pub output: u64,
     /// Tokens of the prompt that came from the provider's cache.
     pub cached: u64,
+    /// Tokens of the prompt that were written to it, where that costs extra.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub written: u64,
     /// Tokens of the reply that were reasoning.
     pub reasoning: u64,
 }
@@ -21,6 +24,13 @@ impl Usage {
         self.input += other.input;
         self.output += other.output;
         self.cached += other.cached;
+        self.written += other.written;
         self.reasoning += other.reasoning;
     }
+}
+
+// Serde passes a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

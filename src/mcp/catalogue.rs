@@ -4,6 +4,7 @@
 //! The file holds the definitions as the server sent them; they are read anew each time, so a stricter version of this program is not fooled by
 //! an older one's files. Written owner-only and atomically. A file that cannot be read is no catalogue; it costs a start, nothing else.
 
+use crate::disk;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::{self, Write};
@@ -46,11 +47,8 @@ impl Catalogue {
 
     /// What is known of the entry with this fingerprint.
     pub(super) fn load(state_dir: &Path, fingerprint: &str) -> Option<Self> {
-        let path = path(state_dir, fingerprint);
-        if std::fs::metadata(&path).ok()?.len() > LIMIT {
-            return None;
-        }
-        let read: Self = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+        let text = disk::read(&path(state_dir, fingerprint)).ok()??;
+        let read: Self = serde_json::from_str(&text).ok()?;
         (read.version == VERSION).then_some(read)
     }
 

@@ -448,16 +448,9 @@ impl Connection {
     /// Reads the list of tools; while it is being read, notes that it has to be read again.
     fn list_tools(&mut self) {
         let Phase::Up(live) = &self.phase else { return };
-        if !self.shelf.begin_reading() {
-            return;
-        }
-        let (session, me, run) = (Arc::clone(&live.session), self.me.clone(), self.run);
+        let Some(at) = self.shelf.begin_reading() else { return };
         let limit = entry::seconds(self.entry.timeouts.list);
-        tokio::spawn(async move {
-            let listed = session.list_tools(limit).await;
-            drop(session);
-            let _ = me.send(Msg::Listed(run, listed));
-        });
+        tokio::spawn(watch::list(Arc::clone(&live.session), at, limit, self.run, self.me.clone()));
     }
 
     fn listed(&mut self, listed: Result<Listing, RequestError>) {

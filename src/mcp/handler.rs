@@ -22,7 +22,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Most questions of one server that may be open.
 const OPEN_ASKS: usize = 16;
 /// Longest message of a question, bytes.
-const MESSAGE: usize = 64 * 1024;
+const MESSAGE: usize = 16 * 1024;
+/// Largest schema of a form, as JSON text.
+const SCHEMA: usize = 512 * 1024;
+/// Longest URL, bytes: what browsers and servers agree on is less.
+const URL: usize = 16 * 1024;
+/// Longest name of an unknown method that is said back, bytes.
+const METHOD: usize = 200;
 
 /// The client as rmcp sees it: one per session.
 pub(super) struct Handler {
@@ -59,7 +65,7 @@ impl ClientHandler for Handler {
         match request.method.as_str() {
             "elicitation/create" => self.elicit(&params, context).await.map(CustomResult),
             "roots/list" => Ok(CustomResult(self.roots())),
-            _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+            other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, convert::clip(other, METHOD), None)),
         }
     }
 }
@@ -128,10 +134,16 @@ fn question(params: &Value) -> Result<ServerAsk, ErrorData> {
         None | Some("form") => {
             let schema = params.get("requestedSchema").cloned();
             let schema = schema.unwrap_or_else(|| json!({ "type": "object", "properties": {} }));
+            if schema.to_string().len() > SCHEMA {
+                return Err(ErrorData::invalid_params(format!("requestedSchema has more than {SCHEMA} bytes"), None));
+            }
             Ok(ServerAsk::Form { message, schema: Arc::new(schema) })
         }
         Some("url") => {
             let url = text("url").ok_or_else(|| ErrorData::invalid_params("url is missing", None))?;
+            if url.len() > URL {
+                return Err(ErrorData::invalid_params(format!("url has more than {URL} bytes"), None));
+            }
             Ok(ServerAsk::Link { message, url: url.to_owned() })
         }
         Some(other) => Err(ErrorData::invalid_params(format!("mode {other} is not supported"), None)),

@@ -9,6 +9,8 @@ use super::session::Listing;
 use crate::domain::ServerName;
 use crate::domain::server::{ServerEntry, ServerSignal, ServerStatus};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
@@ -18,18 +20,50 @@ enum Reading {
     Stale,
 }
 
+/// Shortest time between two readings of a list; it doubles while the list goes on changing.
+const LEAST: Duration = Duration::from_millis(250);
+/// Longest time.
+const MOST: Duration = Duration::from_secs(60);
+
+/// How soon a list that changed is read again: at once, but ever later where it changes with each reading. A server must not keep us busy.
+#[derive(Debug)]
+struct Pace {
+    last: Option<Instant>,
+    gap: Duration,
+}
+
+impl Pace {
+    /// When the next reading may begin.
+    fn next(&mut self, now: Instant) -> Instant {
+        let at = match self.last {
+            Some(last) if now < last + 2 * self.gap => {
+                let at = now.max(last + self.gap);
+                self.gap = MOST.min(2 * self.gap);
+                at
+            }
+            _ => {
+                self.gap = LEAST;
+                now
+            }
+        };
+        self.last = Some(at);
+        at
+    }
+}
+
 /// A server's tools.
 pub(super) struct Shelf {
     world: Arc<World>,
     /// `None` before they are known.
     listing: Option<Listing>,
     reading: Reading,
+    pace: Pace,
 }
 
 impl Shelf {
     /// An empty one.
     pub(super) fn new(world: Arc<World>) -> Self {
-        Self { world, listing: None, reading: Reading::No }
+        Self { world, listing: None, reading: Reading::No, pace: Pace { last: None, gap: LEAST } }
     }
 
     /// Whether nothing is known.
@@ -37,11 +71,11 @@ impl Shelf {
         self.listing.is_none()
     }
 
-    /// `true` if the list is to be read now; one that is being read will be read again.
-    pub(super) fn begin_reading(&mut self) -> bool {
+    /// When the list is to be read; `None` while it is being read: it will be read again.
+    pub(super) fn begin_reading(&mut self) -> Option<Instant> {
         let idle = self.reading == Reading::No;
         self.reading = if idle { Reading::Yes } else { Reading::Stale };
-        idle
+        idle.then(|| self.pace.next(Instant::now()))
     }
 
     /// It was read; `true` if it changed meanwhile.
@@ -96,5 +130,27 @@ impl Shelf {
         self.world.set_tools(server, tools.usable.clone());
         let signal = ServerSignal::Tools { server: server.clone(), tools: tools.usable, rejected: tools.rejected };
         self.world.emit(signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_never_rests_is_read_ever_more_seldom() {
+        let mut pace = Pace { last: None, gap: LEAST };
+        let begin = Instant::now();
+        let mut now = begin;
+        let mut times = 0;
+        while now < begin + Duration::from_secs(600) {
+            now = pace.next(now) + Duration::from_millis(5);
+            times += 1;
+        }
+        assert!((8..25).contains(&times), "{times}");
+        // Once it has rested it is read at once again.
+        let later = now + Duration::from_secs(300);
+        assert_eq!(pace.next(later), later);
+        assert_eq!(pace.next(later + LEAST / 2), later + LEAST);
     }
 }

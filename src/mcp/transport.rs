@@ -5,6 +5,8 @@
 //!
 //! **Invariant:** a line is written whole or the connection is over: writing is never cancelled in the middle.
 //! **Invariant:** after a fault nothing more is read; the fault is set before rmcp hears of the end.
+//! **Invariant:** a server that asks without end and does not read our answers cannot fill memory: beyond [`ANSWERS`] that wait to be written nothing
+//! more is read from it. Our own requests do not count, so that a server which must be read before it reads is never waited for in vain.
 
 use super::lines::{Line, LineReader};
 use super::log::Log;
@@ -21,7 +23,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 /// Longest line a server may send. A longer one is a fault: it cannot be kept, and its call could not end.
@@ -29,6 +31,8 @@ pub(super) const LINE_LIMIT: usize = 32 * 1024 * 1024;
 
 /// Where noise of a child process stands.
 const NOISE: &str = "stdout";
+/// Most answers to the server's requests that may wait to be written.
+const ANSWERS: usize = 1_024;
 
 /// Longest quotation of a message that fits no request, bytes.
 const STRAY: usize = 2 * 1024;
@@ -153,6 +157,33 @@ pub(super) struct LineTransport<R, W> {
     queue: VecDeque<ServerJsonRpcMessage>,
     link: Arc<Link>,
     tap: Option<Tap>,
+    answers: Answers,
+}
+
+/// Counts the answers that wait to be written.
+#[derive(Debug)]
+pub(super) struct Answers(Arc<Semaphore>);
+
+impl Answers {
+    /// None waits.
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Semaphore::new(ANSWERS)))
+    }
+
+    /// Counts a message until the permit is dropped, if it is an answer. What was asked before reading stopped may go beyond the limit.
+    pub(super) fn count(&self, message: &ClientJsonRpcMessage) -> Option<OwnedSemaphorePermit> {
+        match message {
+            ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => {
+                Arc::clone(&self.0).try_acquire_owned().ok()
+            }
+            ClientJsonRpcMessage::Request(_) | ClientJsonRpcMessage::Notification(_) => None,
+        }
+    }
+
+    /// Waits until there is room for another one.
+    pub(super) async fn room(&self) {
+        let _ = self.0.acquire().await;
+    }
 }
 
 impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
@@ -166,6 +197,7 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
             queue: VecDeque::new(),
             link,
             tap,
+            answers: Answers::new(),
         }
     }
 
@@ -175,7 +207,10 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         let read = tokio::select! {
             biased;
             () = self.link.ended.cancelled() => return false,
-            read = self.lines.next() => read,
+            read = async {
+                self.answers.room().await;
+                self.lines.next().await
+            } => read,
         };
         let fault = match read {
             Ok(Some(Line::Whole(line))) => {
@@ -229,7 +264,9 @@ where
             tap(&self.server, Direction::ToServer, line);
         }
         let writer = Arc::clone(&self.writer);
+        let waits = self.answers.count(&item);
         async move {
+            let _waits = waits;
             let mut line = line?;
             line.push(b'\n');
             let mut writer = writer.lock().await;

@@ -13,8 +13,14 @@ use rmcp::model::{
     ErrorCode, ErrorData, Extensions, InitializeResult, JsonRpcMessage, PingRequest, RequestId, ServerJsonRpcMessage,
     ServerNotification, ServerRequest, ServerResult,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+
+/// Most values in one message. Each takes up to a hundred bytes of memory, however short it is written.
+const VALUES: usize = 500_000;
+/// A line that is shorter cannot hold too many.
+const SMALL: usize = 2 * VALUES;
 
 /// What one JSON value on the line was.
 #[derive(Debug)]
@@ -84,7 +90,13 @@ impl Pending {
     /// The same for a carrier that knows which request it answers: what names no request is about that one.
     pub(super) fn read_of(&mut self, line: &[u8], request: Option<&RequestId>) -> Vec<Incoming> {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        if line.len() > SMALL && values(line) > VALUES {
+            return vec![self.unreadable(line, &format!("has more than {VALUES} values"), request)];
+        }
         match serde_json::from_slice::<Value>(line) {
+            Err(error) if line.trim_ascii_start().starts_with(b"{") => {
+                vec![self.unreadable(line, &format!("cannot be read ({error})"), request)]
+            }
             Ok(Value::Object(map)) => vec![self.message(map, request)],
             Ok(Value::Array(batch)) if !batch.is_empty() => batch
                 .into_iter()
@@ -92,6 +104,19 @@ impl Pending {
                 .collect(),
             _ => vec![Incoming::Noise],
         }
+    }
+
+    /// A message whose contents cannot be read (nested too deep, too much) fails its request, if it says which that is.
+    fn unreadable(&mut self, line: &[u8], why: &str, request: Option<&RequestId>) -> Incoming {
+        #[derive(Deserialize)]
+        struct Head {
+            id: Value,
+            method: Option<Value>,
+        }
+        // What is not in the head is passed over without being kept, however deep it is.
+        let Ok(Head { id, method: None }) = serde_json::from_slice::<Head>(line) else { return Incoming::Noise };
+        let error = json!({ "code": ErrorCode::INTERNAL_ERROR.0, "message": format!("The server's answer {why}.") });
+        self.response(Map::from_iter([("id".to_owned(), id), ("error".to_owned(), error)]), request)
     }
 
     fn message(&mut self, mut map: Map<String, Value>, request: Option<&RequestId>) -> Incoming {
@@ -148,6 +173,21 @@ pub(super) fn error_in(body: &[u8]) -> Option<ErrorData> {
     let ours = map.contains_key("jsonrpc") || map.contains_key("id");
     let error = map.remove("error").filter(|error| ours && error.is_object())?;
     Some(error_data(error))
+}
+
+/// How many values a JSON text holds, roughly: one for each comma and each bracket outside of texts.
+fn values(line: &[u8]) -> usize {
+    let (mut count, mut in_text, mut escaped) = (0, false, false);
+    for byte in line {
+        match (in_text, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_text = !in_text,
+            (false, b',' | b'[' | b'{') => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// The id of a message: an integer (also written as `7.0` or `"7"`) or a text.

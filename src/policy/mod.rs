@@ -16,7 +16,7 @@ pub use decide::Judgement;
 pub use rule::{Effect, Place, Rules};
 pub use store::Store;
 
-use crate::domain::policy::{Check, DiffLine, Facts, Grant, Preview};
+use crate::domain::policy::{Check, DiffLine, Facts, Grant, Preview, Verdict};
 use crate::domain::prompt::Scope;
 use crate::domain::tool::{Origin, ToolId, ToolSpec};
 use crate::domain::{Notice, Phrase};
@@ -42,6 +42,7 @@ pub struct Subject<'a> {
 #[derive(Debug)]
 pub struct Policy {
     rules: Rules,
+    leave: Rules,
     place: Place,
     store: Mutex<Store>,
 }
@@ -49,7 +50,14 @@ pub struct Policy {
 impl Policy {
     /// A policy for one project.
     pub fn new(rules: Rules, place: Place, store: Store) -> Self {
-        Self { rules, place, store: Mutex::new(store) }
+        Self { rules, leave: Rules::default(), place, store: Mutex::new(store) }
+    }
+
+    /// The same, where what would ask runs if one of these rules allows it: the user's word for one run (`--allow`). What is denied stays denied, and a call
+    /// that was recovered from text asks as always.
+    #[must_use]
+    pub fn with_leave(self, leave: Rules) -> Self {
+        Self { leave, ..self }
     }
 
     /// Judges a call. Grants that another mcpane stored or revoked meanwhile count; a file of grants that cannot be read counts as none.
@@ -58,6 +66,12 @@ impl Policy {
         let unreadable = store.refresh();
         let mut judgement = decide::decide(&self.rules, &self.place, &store, subject);
         judgement.warnings.extend(unreadable.into_iter().map(|notice| notice.text));
+        if matches!(judgement.verdict, Verdict::Ask { .. })
+            && subject.origin != Origin::Recovered
+            && let Some(rule) = self.leave.judge(subject)
+        {
+            judgement.verdict = Verdict::Allow { why: Phrase::new("policy.allowed").with("rule", rule.text()) };
+        }
         judgement
     }
 

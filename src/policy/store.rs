@@ -76,9 +76,9 @@ impl Store {
         }
         self.seen = stamp;
         self.stored.clear();
-        let text = match fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        let text = match disk::read(file) {
+            Ok(Some(text)) => text,
+            Ok(None) => return None,
             Err(error) => return Some(Notice::warning(problem(file, &error.to_string()))),
         };
         match parse(&text, file) {

@@ -330,12 +330,29 @@ mod tests {
             assert_eq!(catalog.overlay(&name, value.as_table().unwrap()), [], "{name}");
         }
         assert_eq!(catalog, Catalog::built_in());
-        for name in ["openai", "openrouter", "deepseek", "ollama", "llamacpp", "lmstudio", "vllm", "mistral", "groq"] {
+        for name in [
+            "openai",
+            "openai-responses",
+            "anthropic",
+            "gemini",
+            "openrouter",
+            "deepseek",
+            "mistral",
+            "groq",
+            "xai",
+            "together",
+            "ollama",
+            "lmstudio",
+            "llamacpp",
+            "vllm",
+        ] {
             let entry = catalog.find(name).unwrap();
             assert!(entry.name == name && entry.base_url.starts_with("http") && !entry.title.is_empty());
             assert!(!entry.needs_key || entry.key_env.is_some(), "{name} needs a key from nowhere");
         }
         assert!(catalog.find("deepseek").unwrap().quirks.reasoning_back);
+        let spoken: std::collections::BTreeSet<&str> = catalog.iter().map(|entry| entry.wire.as_str()).collect();
+        assert_eq!(spoken, wire::names().collect(), "every format has an entry");
         assert_eq!(catalog.iter().filter(|entry| entry.probe).count(), 3);
     }
 

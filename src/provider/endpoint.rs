@@ -1,36 +1,60 @@
 //! A model at an HTTP endpoint.
 //!
-//! Owns: what of the catalogue, the settings and the request wins (request, then settings, then the model's entry, then the provider's).
+//! Owns: what of the catalogue, the settings and the request wins (request, then settings, then the model's entry, then the provider's), what the
+//! endpoint said about the model, and what the user should know about it.
 //! Does not: know the format (`wire`) or HTTP (`transport`).
 
 use super::catalog::{Entry, ModelEntry, OpenOptions};
+use super::notices::Notices;
 use super::reply::Limits;
 use super::transport::{self, Outgoing, Tap};
-use super::wire::{Quirks, Wire};
+use super::wire::{Facts, Quirks, Wire};
 use super::{Abilities, EventStream, Provider, problem};
 use crate::domain::model::{ModelError, ModelErrorKind, Request};
 use crate::domain::names::NameRule;
+use crate::domain::{Notice, Phrase};
 use crate::redact::Redactor;
+use crate::schema::lower::{Told, lower};
 use futures::FutureExt;
-use futures::future::{BoxFuture, ready};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// How long an endpoint may take to say what it knows about a model.
+const QUESTION: Duration = Duration::from_secs(10);
 
 pub(super) struct Endpoint {
     name: String,
     model: String,
     abilities: Abilities,
-    wire: &'static dyn Wire,
-    quirks: Quirks,
-    url: String,
-    /// Or why no request can be sent.
-    headers: Result<Vec<(String, String)>, ModelError>,
     temperature: Option<f64>,
     max_tokens: Option<u32>,
     extra: Map<String, Value>,
+    line: Arc<Line>,
+}
+
+/// What stays the same from request to request.
+struct Line {
+    wire: &'static dyn Wire,
+    model: String,
+    quirks: Quirks,
+    /// Whether the entry or the user said if it reads pictures.
+    sight_is_set: bool,
+    /// What it knows at most of a prompt, tokens, where the entry or the user said so.
+    context: Option<u64>,
+    base: String,
+    /// Or why no request can be sent.
+    headers: Result<Vec<(String, String)>, ModelError>,
     limits: Limits,
     redactor: Redactor,
     tap: Option<Arc<dyn Tap>>,
+    /// What the endpoint said about the model, once it did.
+    facts: OnceLock<Facts>,
+    notices: Notices,
+    /// Tools whose schemas were lowered: each is told of once.
+    lowered: Mutex<HashSet<String>>,
 }
 
 impl Endpoint {
@@ -41,6 +65,7 @@ impl Endpoint {
         quirks.images = images.unwrap_or(quirks.images);
         let mut all = entry.extra.clone();
         all.extend(extra);
+        let context = context.or(entry.context);
         Self {
             name: format!("{}:{model}", entry.name),
             model: model.to_owned(),
@@ -49,19 +74,27 @@ impl Endpoint {
                 stop_strings: quirks.max_stop > 0,
                 reasoning_back: quirks.reasoning_back,
                 images: quirks.images,
-                context: context.or(entry.context),
+                context,
                 names: NameRule::default(),
             },
-            wire,
-            quirks,
-            url: address(options.base_url.as_deref().unwrap_or(&entry.base_url), &wire.path(model)),
-            headers: headers(entry, wire, options),
             temperature: options.temperature.or(temperature).or(entry.temperature),
             max_tokens: options.max_tokens.or(max_tokens).or(entry.max_tokens),
             extra: all,
-            limits: options.limits,
-            redactor: options.redactor.clone(),
-            tap: options.tap.clone(),
+            line: Arc::new(Line {
+                wire,
+                model: model.to_owned(),
+                sight_is_set: images.is_some() || quirks.images,
+                quirks,
+                context,
+                base: wire.base(options.base_url.as_deref().unwrap_or(&entry.base_url)),
+                headers: headers(entry, wire, options),
+                limits: options.limits,
+                redactor: options.redactor.clone(),
+                tap: options.tap.clone(),
+                facts: OnceLock::new(),
+                notices: Notices::default(),
+                lowered: Mutex::default(),
+            }),
         }
     }
 
@@ -91,22 +124,84 @@ impl Provider for Endpoint {
         &self.abilities
     }
 
+    fn notices(&self) -> Vec<Notice> {
+        self.line.notices.take()
+    }
+
     fn stream(&self, request: Request) -> BoxFuture<'static, Result<EventStream, ModelError>> {
-        let headers = match &self.headers {
-            Ok(headers) => headers.clone(),
-            Err(error) => return ready(Err(error.clone())).boxed(),
-        };
-        let request = self.completed(request);
+        Arc::clone(&self.line).send(self.completed(request)).boxed()
+    }
+}
+
+impl Line {
+    async fn send(self: Arc<Self>, request: Request) -> Result<EventStream, ModelError> {
+        let headers = self.headers.clone()?;
+        let facts = self.ask(&headers).await;
+        if facts.tools == Some(false) && !request.tools.is_empty() {
+            let text = format!("{} has no function calling; start with --dialect xml", self.model);
+            return Err(problem::error(ModelErrorKind::BadRequest, text));
+        }
+        let mut quirks = self.quirks.clone();
+        if !self.sight_is_set {
+            quirks.images = facts.images.unwrap_or(false);
+        }
+        self.tell_losses(&request);
+        let body = self.wire.body(&request, &quirks, &facts);
         let outgoing = Outgoing {
-            url: self.url.clone(),
+            url: address(&self.base, &self.wire.path(&request.model)),
             headers,
-            body: self.wire.body(&request, &self.quirks).to_string().into_bytes(),
-            decoder: self.wire.decoder(),
+            decoder: self.wire.reader(&body, &self.notices),
+            body: body.to_string().into_bytes(),
             limits: self.limits,
             redactor: self.redactor.clone(),
             tap: self.tap.clone(),
         };
-        transport::send(outgoing).boxed()
+        transport::send(outgoing).await
+    }
+
+    /// What the endpoint says about the model; asked once. An endpoint that does not say is used all the same: the request itself will tell.
+    async fn ask(&self, headers: &[(String, String)]) -> Facts {
+        let Some((path, body)) = self.wire.question(&self.model) else { return self.limited(Facts::default()) };
+        if let Some(facts) = self.facts.get() {
+            return *facts;
+        }
+        let url = format!("{}{path}", self.base);
+        match transport::post_json(&url, headers, &body, QUESTION, &self.redactor).await {
+            Ok(answer) => *self.facts.get_or_init(|| self.limited(self.wire.facts(&answer))),
+            Err(_) => self.limited(Facts::default()),
+        }
+    }
+
+    /// The context that the entry or the user set is a limit to what the model could have.
+    fn limited(&self, facts: Facts) -> Facts {
+        let context = match (facts.context, self.context) {
+            (Some(largest), Some(set)) => Some(largest.min(set)),
+            (largest, set) => largest.or(set),
+        };
+        Facts { context, ..facts }
+    }
+
+    /// Says once of each tool that the model gets a simpler schema than its server sent. What is said in words instead is no news to the user.
+    fn tell_losses(&self, request: &Request) {
+        let mut told = self.lowered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = Vec::new();
+        for tool in &request.tools {
+            if told.contains(&tool.name) {
+                continue;
+            }
+            told.insert(tool.name.clone());
+            let losses = lower(&tool.schema, self.wire.subset()).losses;
+            for loss in &losses {
+                tracing::debug!(tool = tool.name, at = loss.at, keyword = loss.keyword, "a schema was simplified");
+            }
+            if losses.iter().any(|loss| loss.told == Told::Nowhere) {
+                names.push(tool.name.as_str());
+            }
+        }
+        if !names.is_empty() {
+            let text = Phrase::new("model.schemas_lowered").with("count", names.len()).with("tools", names.join(", "));
+            self.notices.push(Notice::info(text));
+        }
     }
 }
 
@@ -116,7 +211,11 @@ fn address(base: &str, path: &str) -> String {
     if base.ends_with(path) { base.to_owned() } else { format!("{base}{path}") }
 }
 
-fn headers(entry: &Entry, wire: &dyn Wire, options: &OpenOptions) -> Result<Vec<(String, String)>, ModelError> {
+pub(super) fn headers(
+    entry: &Entry,
+    wire: &dyn Wire,
+    options: &OpenOptions,
+) -> Result<Vec<(String, String)>, ModelError> {
     let mut headers: Vec<(String, String)> =
         wire.headers().iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     headers.extend(entry.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -191,6 +290,6 @@ mod tests {
         let named = OpenOptions { key_env: Some("MINE".into()), api_key: Some("  ".into()), ..OpenOptions::default() };
         assert!(refused(&named).unwrap().message.ends_with("set MINE"));
         let elsewhere = OpenOptions { base_url: Some("http://127.0.0.1:1/v1".into()), ..OpenOptions::default() };
-        assert!(endpoint("", &elsewhere).headers.is_ok());
+        assert!(endpoint("", &elsewhere).line.headers.is_ok());
     }
 }

@@ -3,15 +3,19 @@
 //! Owns: the trait that every model is behind, the catalogue of known endpoints, the HTTP transport and the wire formats.
 //! Does not: retry (the agent's machine decides, so that the countdown is visible and can be cut short), or know dialects.
 
+mod body;
 pub mod catalog;
 pub mod demo;
 mod endpoint;
+pub mod listing;
+pub mod notices;
 pub mod probe;
 pub mod problem;
 pub mod reply;
 pub mod transport;
 pub mod wire;
 
+use crate::domain::Notice;
 use crate::domain::model::{ModelError, Request, StreamEvent};
 use crate::domain::names::NameRule;
 use futures::Stream;
@@ -49,6 +53,10 @@ pub trait Provider: Send + Sync {
     /// Whether it is the scripted one.
     fn is_scripted(&self) -> bool {
         false
+    }
+    /// What it has to say to the user since the last time it was asked: a prompt that was cut, schemas that were simplified.
+    fn notices(&self) -> Vec<Notice> {
+        Vec::new()
     }
     /// Sends a request. The future resolves when the reply begins (or is refused); the stream ends with
     /// [`StreamEvent::Finish`] or an error, and nothing follows either.

@@ -2,9 +2,9 @@
 
 use super::catalog::{Catalog, Entry};
 use super::transport;
+use super::wire;
 use crate::redact::Redactor;
 use futures::future::join_all;
-use serde_json::Value;
 use std::time::Duration;
 
 /// How long a server on this machine may take to answer.
@@ -17,6 +17,8 @@ pub struct Place {
     pub provider: String,
     /// The base URL to ask.
     pub base_url: String,
+    /// The wire format, which knows where the list is and how to read it.
+    pub wire: String,
 }
 
 /// A server that answered.
@@ -32,22 +34,22 @@ pub struct Found {
 
 /// The places that the catalogue wants looked at.
 pub fn places(catalog: &Catalog) -> Vec<Place> {
-    let place = |entry: &Entry| Place { provider: entry.name.clone(), base_url: entry.base_url.clone() };
+    let place = |entry: &Entry| Place {
+        provider: entry.name.clone(),
+        base_url: entry.base_url.clone(),
+        wire: entry.wire.clone(),
+    };
     catalog.iter().filter(|entry| entry.probe).map(place).collect()
 }
 
 /// Asks all places at once for their models. A place that is silent, slow, or speaks of something else is left out.
 pub async fn local(places: &[Place], within: Duration) -> Vec<Found> {
     let asked = places.iter().map(|place| async move {
-        let url = format!("{}/models", place.base_url.trim_end_matches('/'));
+        let wire = wire::find(&place.wire)?;
+        let url = format!("{}{}", wire.base(&place.base_url), wire.list());
         let list = transport::get_json(&url, &[], within, &Redactor::default()).await.ok()?;
-        Some(Found { provider: place.provider.clone(), base_url: place.base_url.clone(), models: models(&list)? })
+        let models = wire.listed(&list)?.into_iter().map(|model| model.name).collect();
+        Some(Found { provider: place.provider.clone(), base_url: place.base_url.clone(), models })
     });
     join_all(asked).await.into_iter().flatten().collect()
-}
-
-/// The ids of an OpenAI-style list; `None` when it is none.
-fn models(list: &Value) -> Option<Vec<String>> {
-    let ids = list.get("data")?.as_array()?.iter();
-    ids.map(|model| Some(model.get("id")?.as_str()?.to_owned())).collect()
 }

@@ -26,7 +26,7 @@ pub fn in_reply(frame: &Value) -> Option<ModelError> {
     let status = object.get("code").and_then(number).filter(|code| (400..600).contains(code));
     let kind = by_name(object).or_else(|| status.map(by_status)).unwrap_or(ModelErrorKind::Server);
     let message = message(frame).unwrap_or_else(|| "the provider reported an error without a message".to_owned());
-    Some(ModelError { kind, message, status, retry_after_ms: None })
+    Some(ModelError { kind, message, status, retry_after_ms: retry_delay(object) })
 }
 
 /// The error of a reply with a status other than 2xx. `body` is what came with it, as text.
@@ -38,12 +38,25 @@ pub fn of_status(status: u16, reason: &str, body: &str) -> ModelError {
     let named = object.and_then(by_name).filter(|kind| {
         // Beside the status only these say more than it.
         matches!(kind, ModelErrorKind::ContextOverflow | ModelErrorKind::Overloaded)
+            || (*kind == ModelErrorKind::Auth && status == 400)
     });
     let kind = named.unwrap_or_else(|| by_status(status));
     let message = parsed.and_then(message).or_else(|| plain(body)).unwrap_or_else(|| {
         if reason.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status} {reason}") }
     });
-    ModelError { kind, message, status: Some(status), retry_after_ms: None }
+    ModelError { kind, message, status: Some(status), retry_after_ms: object.and_then(retry_delay) }
+}
+
+/// The details that Google's APIs add to an error (`google.rpc.ErrorInfo`, `google.rpc.RetryInfo`).
+fn details(object: &Value) -> impl Iterator<Item = &Value> {
+    object.get("details").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// When to come back, milliseconds: `"retryDelay": "26.4s"`.
+fn retry_delay(object: &Value) -> Option<u64> {
+    let text = details(object).find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
+    (0.0..=86_400.0).contains(&seconds).then_some((seconds * 1000.0) as u64)
 }
 
 fn by_status(status: u16) -> ModelErrorKind {
@@ -57,22 +70,38 @@ fn by_status(status: u16) -> ModelErrorKind {
     }
 }
 
-/// By the names that providers give in `code` and `type` (OpenAI, Anthropic, OpenRouter, Groq, vLLM, llama.cpp).
+/// By the names that providers give in `code`, `type` and `status` (OpenAI, Anthropic, Gemini, OpenRouter, Groq, vLLM, llama.cpp).
 fn by_name(object: &Value) -> Option<ModelErrorKind> {
+    // Google answers a bad key with 400 and says so in the details only.
+    if details(object).any(|detail| detail.get("reason").is_some_and(|reason| reason == "API_KEY_INVALID")) {
+        return Some(ModelErrorKind::Auth);
+    }
     ["code", "type", "status"].iter().filter_map(|field| object.get(*field)?.as_str()).find_map(|name| {
         Some(match name.to_ascii_lowercase().as_str() {
             "context_length_exceeded" | "exceed_context_size_error" | "context_window_exceeded" => {
                 ModelErrorKind::ContextOverflow
             }
-            "overloaded_error" | "overloaded" | "server_overloaded" | "engine_overloaded" | "model_overloaded" => {
-                ModelErrorKind::Overloaded
-            }
+            "overloaded_error" | "overloaded" | "server_overloaded" | "engine_overloaded" | "model_overloaded"
+            | "unavailable" => ModelErrorKind::Overloaded,
             "rate_limit_error" | "rate_limit_exceeded" | "too_many_requests" | "resource_exhausted" => {
                 ModelErrorKind::RateLimited
             }
-            "authentication_error" | "invalid_api_key" | "permission_error" | "unauthorized" => ModelErrorKind::Auth,
-            "not_found_error" | "model_not_found" => ModelErrorKind::NotFound,
-            "invalid_request_error" | "badrequesterror" | "invalid_prompt" => ModelErrorKind::BadRequest,
+            "authentication_error"
+            | "invalid_api_key"
+            | "permission_error"
+            | "unauthorized"
+            | "unauthenticated"
+            | "permission_denied" => ModelErrorKind::Auth,
+            "not_found_error" | "model_not_found" | "not_found" => ModelErrorKind::NotFound,
+            "invalid_request_error"
+            | "badrequesterror"
+            | "invalid_prompt"
+            | "invalid_argument"
+            | "failed_precondition"
+            | "request_too_large"
+            | "billing_error"
+            | "insufficient_quota" => ModelErrorKind::BadRequest,
+            "api_error" | "timeout_error" | "server_error" | "internal" | "deadline_exceeded" => ModelErrorKind::Server,
             _ => return None,
         })
     })

@@ -1,6 +1,6 @@
 //! The bytes of a reply → events.
 //!
-//! Owns: lines, SSE events, the sign of life in every byte, the limits of waiting, and what a failure means by where it falls.
+//! Owns: lines, SSE events, JSON lines, the sign of life in every byte, the limits of waiting, and what a failure means by where it falls.
 //! Does not: HTTP (`transport`), or know a wire format (the decoder it is given does).
 //!
 //! Bytes pass through [`Lines`] before the SSE parser: it sees comment lines and half events, which count as life, evens out line ends, mends
@@ -10,7 +10,7 @@
 
 use super::EventStream;
 use super::problem;
-use super::wire::Decode;
+use super::wire::{Decode, Framing};
 use crate::domain::model::{ModelError, ModelErrorKind, StreamEvent};
 use bytes::{Buf, Bytes, BytesMut};
 use eventsource_stream::{EventStream as SseStream, EventStreamError};
@@ -52,7 +52,7 @@ where
     S: Stream<Item = Result<Bytes, ModelError>> + Send + 'static,
 {
     let reading = Reading {
-        frames: Some(Frames::new(body.boxed())),
+        frames: Some(Frames::new(body.boxed(), decoder.framing())),
         decoder,
         limits,
         queue: VecDeque::new(),
@@ -188,7 +188,7 @@ struct Frames {
 }
 
 impl Frames {
-    fn new(body: BoxStream<'static, Result<Bytes, ModelError>>) -> Self {
+    fn new(body: BoxStream<'static, Result<Bytes, ModelError>>, framing: Framing) -> Self {
         let signs = Arc::new(Signs::default());
         let lines = Lines {
             body,
@@ -196,7 +196,11 @@ impl Frames {
             buffer: BytesMut::new(),
             scanned: 0,
             event_bytes: 0,
-            form: Form::Unknown,
+            form: match framing {
+                Framing::Events => Form::Unknown,
+                Framing::Lines => Form::Lines,
+            },
+            begun: false,
             last: None,
         };
         Self { events: Box::pin(SseStream::new(lines)), signs }
@@ -235,6 +239,8 @@ enum Form {
     Sse,
     /// One JSON value; its lines are passed on as the data of one event.
     Json,
+    /// A JSON value a line; each line is passed on as an event.
+    Lines,
 }
 
 /// Cuts the body into lines for the SSE parser. Line ends are LF, CR or CRLF (HTML Living Standard, 9.2.5) and go out as LF.
@@ -246,6 +252,8 @@ struct Lines {
     scanned: usize,
     event_bytes: usize,
     form: Form,
+    /// A line that is not blank came.
+    begun: bool,
     /// After the body: the empty line that ends an event which its server left open.
     last: Option<&'static str>,
 }
@@ -320,14 +328,20 @@ impl Lines {
     }
 
     fn shaped(&mut self, line: &str) -> String {
-        let line = if self.form == Form::Unknown { line.trim_start_matches('\u{feff}') } else { line };
-        if self.form == Form::Unknown && !line.trim().is_empty() {
+        let line = if self.begun { line } else { line.trim_start_matches('\u{feff}') };
+        let blank = line.trim().is_empty();
+        if self.form == Form::Unknown && !blank {
             // No line of an event stream that means anything begins with a brace.
             self.form = if line.trim_start().starts_with(['{', '[']) { Form::Json } else { Form::Sse };
         }
+        self.begun |= !blank;
         match self.form {
             Form::Json => format!("data: {line}\n"),
-            Form::Unknown | Form::Sse => format!("{line}\n"),
+            Form::Lines if !blank => {
+                self.event_bytes = 0;
+                format!("data: {line}\n\n")
+            }
+            Form::Unknown | Form::Sse | Form::Lines => format!("{line}\n"),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::web::{Clients, is_certificate, is_page, place, retry_after, root};
 use bytes::Bytes;
 use futures::StreamExt;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use reqwest::{Client, Response};
+use reqwest::{Client, Method, Response};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,9 +100,32 @@ pub async fn get_json(
     within: Duration,
     redactor: &Redactor,
 ) -> Result<Value, ModelError> {
+    json(Method::GET, url, headers, None, within, redactor).await
+}
+
+/// Asks with a JSON document for another, within a time for everything.
+pub async fn post_json(
+    url: &str,
+    headers: &[(String, String)],
+    question: &Value,
+    within: Duration,
+    redactor: &Redactor,
+) -> Result<Value, ModelError> {
+    json(Method::POST, url, headers, Some(question), within, redactor).await
+}
+
+async fn json(
+    method: Method,
+    url: &str,
+    headers: &[(String, String)],
+    question: Option<&Value>,
+    within: Duration,
+    redactor: &Redactor,
+) -> Result<Value, ModelError> {
     let reading = async {
         let url = parse(url)?;
-        let request = client(&url)?.get(url.clone()).headers(header_map(headers)?).send();
+        let body = question.map(Value::to_string).unwrap_or_default();
+        let request = client(&url)?.request(method, url.clone()).headers(header_map(headers)?).body(body).send();
         let response = request.await.map_err(|error| broken(&url, &error))?;
         if !response.status().is_success() {
             return Err(refused(response, None).await);
@@ -167,7 +190,8 @@ async fn refused(response: Response, tap: Option<&dyn Tap>) -> ModelError {
     if let (true, Some(target)) = (status.is_redirection(), target) {
         error.message = problem::bounded(&format!("the server points to {target}; set this as the base URL"));
     }
-    error.retry_after_ms = wait;
+    // The header says it better than a field of the body.
+    error.retry_after_ms = wait.or(error.retry_after_ms);
     error
 }
 

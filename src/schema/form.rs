@@ -14,9 +14,10 @@
 //! - A default that does not fit its field is dropped: an answer must not begin wrong.
 //! - `exclusiveMinimum` of whole numbers becomes the next number; of others it is the shown limit, and the whole schema decides.
 
+use super::view::{View, choice, resolve};
 use crate::domain::form::{Choice, Field, FieldKind, Form, TextFormat};
-use serde_json::{Map, Value, json};
-use std::collections::{HashMap, HashSet};
+use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Levels of nested objects that become fields.
@@ -25,13 +26,11 @@ pub const DEPTH: usize = 6;
 pub const FIELDS: usize = 400;
 /// Choices of a form, all fields counted.
 pub const CHOICES: usize = 20_000;
-/// References and unions followed on the way to one field.
-const HOPS: usize = 32;
 
 /// The form of a schema.
 pub fn form(schema: &Value) -> Form {
     let mut builder = Builder { root: schema, fields_left: FIELDS, choices_left: CHOICES, helps: HashMap::new() };
-    let view = builder.view(schema, &[]);
+    let view = View::new(schema, schema, &[]);
     let fields = if view.is_form() { builder.fields(&view, DEPTH) } else { None };
     Form { fields: fields.unwrap_or_else(|| vec![whole(schema, &view)]) }
 }
@@ -40,8 +39,8 @@ pub fn form(schema: &Value) -> Form {
 fn whole(schema: &Value, view: &View<'_>) -> Field {
     Field {
         name: String::new(),
-        title: view.text("title"),
-        description: view.text("description"),
+        title: view.title(),
+        description: view.description(),
         required: true,
         kind: FieldKind::Json { schema: Arc::new(schema.clone()) },
         default: view.get("default").cloned(),
@@ -56,171 +55,7 @@ struct Builder<'a> {
     helps: HashMap<*const Value, Arc<Value>>,
 }
 
-/// A schema with its references and trivial unions unfolded: keywords are looked up layer by layer, the outermost first.
-struct View<'a> {
-    layers: Vec<&'a Map<String, Value>>,
-    /// References that were followed, so that a schema inside itself is seen.
-    trail: Vec<&'a str>,
-    /// `null` is allowed beside what the layers say.
-    nullable: bool,
-    /// Part of it could not be unfolded: a cycle, a foreign or dangling reference, no schema at all.
-    opaque: bool,
-}
-
-impl<'a> View<'a> {
-    fn get(&self, key: &str) -> Option<&'a Value> {
-        self.layers.iter().find_map(|layer| layer.get(key))
-    }
-
-    fn has(&self, keys: &[&str]) -> bool {
-        keys.iter().any(|key| self.get(key).is_some())
-    }
-
-    fn text(&self, key: &str) -> Option<String> {
-        self.get(key)?.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
-    }
-
-    fn count(&self, key: &str) -> Option<u64> {
-        let value = self.get(key)?;
-        value.as_u64().or_else(|| value.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0).map(|f| f as u64))
-    }
-
-    fn number(&self, key: &str) -> Option<f64> {
-        self.get(key)?.as_f64()
-    }
-
-    fn properties(&self) -> Vec<(&'a str, &'a Value)> {
-        let mut seen = HashSet::new();
-        let all = self.layers.iter().filter_map(|layer| layer.get("properties")?.as_object()).flatten();
-        all.map(|(name, schema)| (name.as_str(), schema)).filter(|(name, _)| seen.insert(*name)).collect()
-    }
-
-    fn required(&self) -> HashSet<&'a str> {
-        let lists = self.layers.iter().filter_map(|layer| layer.get("required")?.as_array());
-        lists.flatten().filter_map(Value::as_str).collect()
-    }
-
-    /// Names that are required but not described, in the order of the list.
-    fn undeclared(&self, properties: &[(&'a str, &'a Value)]) -> Vec<&'a str> {
-        let mut seen: HashSet<&str> = properties.iter().map(|(name, _)| *name).collect();
-        let lists = self.layers.iter().filter_map(|layer| layer.get("required")?.as_array());
-        lists.flatten().filter_map(Value::as_str).filter(|name| seen.insert(name)).collect()
-    }
-
-    /// Types other than `null`; `None` where the schema names none.
-    fn types(&self) -> Option<Vec<&'a str>> {
-        match self.get("type")? {
-            Value::String(one) => Some(vec![one]),
-            Value::Array(many) => Some(many.iter().filter_map(Value::as_str).filter(|t| *t != "null").collect()),
-            _ => None,
-        }
-    }
-
-    /// The one type it has: named, or plain from its keywords.
-    fn kind(&self) -> Option<&'a str> {
-        match self.types() {
-            Some(types) => match types[..] {
-                [one] => Some(one),
-                _ => None,
-            },
-            None if self.has(&["properties"]) => Some("object"),
-            None if self.has(&["items", "minItems", "maxItems"]) => Some("array"),
-            None if self.has(&["pattern", "minLength", "maxLength"]) => Some("string"),
-            None if self.has(&["minimum", "maximum"]) => Some("number"),
-            None => None,
-        }
-    }
-
-    /// Whether it allows keys that no field could stand for, and little else.
-    fn is_free(&self) -> bool {
-        let open = |key| matches!(self.get(key), Some(Value::Bool(true) | Value::Object(_)));
-        self.properties().is_empty() && (open("additionalProperties") || open("patternProperties"))
-    }
-
-    /// Whether its fields can be shown one by one: an object whose keys are known.
-    fn is_form(&self) -> bool {
-        !self.opaque && self.kind() == Some("object") && !self.is_free() && self.choices("enum", "enumNames").is_none()
-    }
-
-    /// Values of an `enum`, with the titles of the (legacy) list beside it.
-    fn choices(&self, values: &str, titles: &str) -> Option<Vec<Choice>> {
-        let values = self.get(values)?.as_array().filter(|values| !values.is_empty())?;
-        let titles = self.get(titles).and_then(Value::as_array);
-        let title = |at: usize| titles.and_then(|titles| titles.get(at)?.as_str());
-        Some(dedup(values.iter().enumerate().map(|(at, value)| choice(value, title(at)))))
-    }
-
-    /// `oneOf`/`anyOf` where every member is one value, with or without a title.
-    fn constants(&self) -> Option<Vec<Choice>> {
-        let members = self.get("oneOf").or_else(|| self.get("anyOf"))?.as_array()?;
-        let one = |member: &Value| {
-            let title = member.get("title").and_then(Value::as_str);
-            match (member.get("const"), member.get("enum").and_then(Value::as_array).map(Vec::as_slice)) {
-                (Some(value), _) | (None, Some([value])) => Some(choice(value, title)),
-                _ => None,
-            }
-        };
-        let all: Option<Vec<Choice>> = members.iter().filter(|member| !is_null(member)).map(one).collect();
-        all.filter(|all| !all.is_empty()).map(dedup)
-    }
-}
-
-fn choice(value: &Value, title: Option<&str>) -> Choice {
-    let plain = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Choice { value: value.clone(), title: title.map_or_else(plain, str::to_owned) }
-}
-
-fn dedup(choices: impl IntoIterator<Item = Choice>) -> Vec<Choice> {
-    let mut seen = HashSet::new();
-    choices.into_iter().filter(|choice| seen.insert(choice.value.to_string())).collect()
-}
-
-fn is_null(schema: &Value) -> bool {
-    schema.get("type").and_then(Value::as_str) == Some("null") || schema.get("const").is_some_and(Value::is_null)
-}
-
 impl<'a> Builder<'a> {
-    /// Unfolds a schema. `trail` are the references that lead here.
-    fn view(&self, schema: &'a Value, trail: &[&'a str]) -> View<'a> {
-        let mut view = View { layers: Vec::new(), trail: trail.to_vec(), nullable: false, opaque: false };
-        let mut todo = vec![schema];
-        let mut hops = 0;
-        while let Some(next) = todo.pop() {
-            hops += 1;
-            let Some(map) = next.as_object().filter(|_| hops <= HOPS) else {
-                // `true` says nothing; anything else that is no object is no schema.
-                view.opaque |= hops > HOPS || *next != Value::Bool(true);
-                continue;
-            };
-            view.layers.push(map);
-            view.nullable |= map.get("nullable") == Some(&Value::Bool(true)) || allows_null(map.get("type"));
-            if let Some(target) = self.follow(map, &mut view) {
-                todo.push(target);
-            }
-            if let Some(members) = map.get("allOf").and_then(Value::as_array) {
-                todo.extend(members.iter().rev());
-            }
-            for key in ["anyOf", "oneOf"] {
-                let Some(members) = map.get(key).and_then(Value::as_array) else { continue };
-                let rest: Vec<&Value> = members.iter().filter(|member| !is_null(member)).collect();
-                view.nullable |= rest.len() < members.len();
-                if let [only] = rest[..] {
-                    todo.push(only);
-                }
-            }
-        }
-        view
-    }
-
-    /// The target of a local `$ref`, unless it leads back to where we are.
-    fn follow(&self, map: &'a Map<String, Value>, view: &mut View<'a>) -> Option<&'a Value> {
-        let reference = map.get("$ref")?.as_str();
-        let target = reference.filter(|r| !view.trail.contains(r)).and_then(|r| resolve(self.root, r));
-        view.opaque |= target.is_none();
-        view.trail.extend(reference.filter(|_| target.is_some()));
-        target
-    }
-
     /// Fields of an object's properties; `None` when there are more than a form can hold.
     fn fields(&mut self, view: &View<'a>, depth: usize) -> Option<Vec<Field>> {
         let properties = view.properties();
@@ -229,7 +64,7 @@ impl<'a> Builder<'a> {
         self.fields_left = self.fields_left.checked_sub(properties.len() + undeclared.len())?;
         let mut fields: Vec<Field> = Vec::with_capacity(properties.len());
         for (name, schema) in properties {
-            let inner = self.view(schema, &view.trail);
+            let inner = View::new(self.root, schema, &view.trail);
             fields.push(self.field(name, schema, &inner, required.contains(&name), depth));
         }
         // Required but not described: it still needs an answer.
@@ -272,14 +107,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        Field {
-            name: name.to_owned(),
-            title: view.text("title"),
-            description: view.text("description"),
-            required,
-            kind,
-            default,
-        }
+        Field { name: name.to_owned(), title: view.title(), description: view.description(), required, kind, default }
     }
 
     fn kind(&mut self, name: &str, schema: &'a Value, view: &View<'a>, depth: usize) -> FieldKind {
@@ -293,7 +121,7 @@ impl<'a> Builder<'a> {
             options.retain(|option| !(view.nullable && option.value.is_null()));
             return if self.affords(&options) { FieldKind::Choice { options } } else { self.as_json(schema) };
         }
-        if view.has(&["oneOf", "anyOf"]) && !is_plain_union(view) {
+        if view.has(&["oneOf", "anyOf"]) && !view.is_plain_union() {
             return self.as_json(schema);
         }
         match view.kind() {
@@ -327,7 +155,7 @@ impl<'a> Builder<'a> {
 
     /// Some of several: an array whose items are an `enum`, or constants in `anyOf`/`oneOf`.
     fn multi_kind(&mut self, view: &View<'a>) -> Option<FieldKind> {
-        let items = self.view(view.get("items")?, &view.trail);
+        let items = View::new(self.root, view.get("items")?, &view.trail);
         if items.opaque {
             return None;
         }
@@ -335,25 +163,6 @@ impl<'a> Builder<'a> {
         self.affords(&options).then_some(())?;
         Some(FieldKind::MultiChoice { options, min: view.count("minItems"), max: view.count("maxItems") })
     }
-}
-
-/// Whether the unions were unfolded into the layers (one member beside `null`) or say nothing about the value's type.
-fn is_plain_union(view: &View<'_>) -> bool {
-    let unions = view.layers.iter().flat_map(|layer| [layer.get("anyOf"), layer.get("oneOf")]);
-    unions.flatten().filter_map(Value::as_array).all(|members| {
-        let says_little = |m: &Value| m.as_object().is_some_and(|m| m.keys().all(|k| k == "required" || k == "title"));
-        members.iter().filter(|member| !is_null(member)).count() <= 1 || members.iter().all(says_little)
-    })
-}
-
-fn allows_null(types: Option<&Value>) -> bool {
-    types.and_then(Value::as_array).is_some_and(|types| types.iter().any(|t| t == "null"))
-}
-
-/// `#`, `#/$defs/x`: a JSON pointer (RFC 6901) into the same document, percent-decoded as far as plain names need it.
-fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    let pointer = reference.strip_prefix('#')?;
-    root.pointer(pointer).or_else(|| root.pointer(&super::prepare::percent_decoded(pointer)))
 }
 
 fn text_kind(name: &str, view: &View<'_>) -> FieldKind {

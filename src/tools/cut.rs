@@ -1,7 +1,8 @@
 //! Results for a model: one text, within a budget.
 //!
 //! Owns: leaving out structured content that the text already says, describing media, cutting a long text at both ends and spilling it whole to
-//! a file that `read_file` may read on. Does not: change what the user sees (`content` stays whole).
+//! a file that `read_file` may read on. What the user sees (`content`) stays whole up to [`MOST_SHOWN`]: more than that nobody reads on a screen, and it
+//! would be kept in memory and in the journal; the file has it.
 //!
 //! **Invariant:** what a model is given is never longer than the budget, and always holds the beginning and the end.
 
@@ -17,6 +18,9 @@ use std::path::Path;
 /// Room kept free for the note between head and tail, beside the file's path.
 pub const NOTE: usize = 320;
 
+/// Largest text of a result that is kept as it is, bytes.
+const MOST_SHOWN: usize = 1024 * 1024;
+
 /// Makes an outcome fit for a model. Blocking: writes files.
 pub fn fit(outcome: ToolOutcome, call: CallId, budget: usize, spill: &Spill) -> ToolOutcome {
     match outcome {
@@ -26,6 +30,7 @@ pub fn fit(outcome: ToolOutcome, call: CallId, budget: usize, spill: &Spill) -> 
                 Some(text) => Fitted { text: Some(shorten(&text, budget)), spilled },
                 None => fit_content(&content, call, budget, spill),
             };
+            let content = content.into_iter().map(|block| kept(block, fitted.spilled.as_deref())).collect();
             ToolOutcome::Done { content, is_error, for_model: fitted.text, spilled: fitted.spilled, millis }
         }
         ToolOutcome::Failed { message, may_have_run } => {
@@ -33,6 +38,41 @@ pub fn fit(outcome: ToolOutcome, call: CallId, budget: usize, spill: &Spill) -> 
         }
         other => other,
     }
+}
+
+/// A block as it is kept for people.
+fn kept(block: Content, spilled: Option<&str>) -> Content {
+    let short = |text: String| {
+        ends::fit(&text, MOST_SHOWN, NOTE + spilled.map_or(0, |path| 2 * path.len()), |cut| match spilled {
+            Some(path) => left_out(cut, Path::new(path)),
+            None => format!("[… {} ({}) left out here …]", count(cut.lines, "line"), media::size(cut.bytes)),
+        })
+    };
+    match block {
+        Content::Text { text } if text.len() > MOST_SHOWN => Content::Text { text: short(text) },
+        Content::Resource { uri, mime, text: Some(text), blob } if text.len() > MOST_SHOWN => {
+            Content::Resource { uri, mime, text: Some(short(text)), blob }
+        }
+        Content::Json { value } | Content::Unknown { raw: value } if is_larger(&value, MOST_SHOWN) => {
+            Content::Text { text: short(value.to_string()) }
+        }
+        other => other,
+    }
+}
+
+/// Whether a value's JSON text has more bytes than this. Costs no more than that.
+fn is_larger(value: &Value, most: usize) -> bool {
+    struct Left(usize);
+    impl std::io::Write for Left {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::WriteZero)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    serde_json::to_writer(Left(most), value).is_err()
 }
 
 struct Fitted {
@@ -211,6 +251,26 @@ mod tests {
         }
         let both = vec![Content::text("24 °C"), json(json!({"celsius": 24}))];
         assert_eq!(fitted(both, 1000, &spill).0, None, "they say different things: both are sent");
+    }
+
+    #[test]
+    fn what_nobody_reads_on_a_screen_is_kept_in_the_file_alone() {
+        let (_dir, spill) = spill();
+        let long = "x".repeat(3 * MOST_SHOWN);
+        let content = vec![
+            Content::text(long.clone()),
+            Content::Json { value: json!({ "a": [long] }) },
+            Content::Json { value: json!({ "a": 1 }) },
+        ];
+        let outcome = ToolOutcome::Done { content, is_error: false, for_model: None, spilled: None, millis: 1 };
+        let ToolOutcome::Done { content, spilled, .. } = fit(outcome, CallId(7), 4000, &spill) else { panic!() };
+        let path = spilled.unwrap();
+        for block in &content[..2] {
+            let Content::Text { text } = block else { panic!("{block:?}") };
+            assert!(text.len() <= MOST_SHOWN && text.contains(&path) && text.ends_with(['x', '}']));
+        }
+        assert_eq!(content[2], Content::Json { value: json!({ "a": 1 }) });
+        assert!(std::fs::metadata(path).unwrap().len() > 6 * MOST_SHOWN as u64);
     }
 
     #[test]

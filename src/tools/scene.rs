@@ -13,7 +13,7 @@ use crate::domain::policy::Facts;
 use crate::domain::{Phrase, ServerName, ToolOutcome};
 use crate::guard::Guard;
 use crate::redact::Redactor;
-use crate::tools::Invocation;
+use crate::tools::{Invocation, Tool};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::io;
@@ -99,6 +99,8 @@ pub struct Setting {
     pub watch: Arc<dyn Watch>,
     /// Who reads resources; without it `access_mcp_resource` is not offered.
     pub resources: Option<Arc<dyn ReadResource>>,
+    /// Tools beside the built-in ones, for programs that bring their own. A built-in keeps its name.
+    pub tools: Vec<Arc<dyn Tool>>,
 }
 
 impl Setting {
@@ -116,6 +118,7 @@ impl Setting {
             limits: Limits::default(),
             watch: Arc::new(Unwatched),
             resources: None,
+            tools: Vec::new(),
         }
     }
 }

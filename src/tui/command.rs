@@ -176,4 +176,14 @@ commands! {
     Submit = "submit";
     /// Decline.
     Decline = "decline";
+
+    // a recording
+    /// The next thing in it.
+    PlaybackStep = "playback-step";
+    /// Pause, or go on.
+    PlaybackPause = "playback-pause";
+    /// Twice as fast.
+    PlaybackFaster = "playback-faster";
+    /// Half as fast.
+    PlaybackSlower = "playback-slower";
 }

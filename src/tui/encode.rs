@@ -5,6 +5,7 @@
 //! what a growing answer does all the time. **Invariant:** after the bytes the terminal shows `next`, its colours are reset, and the cursor stands on the
 //! caret or is hidden.
 
+use crate::tui::text::sanitize;
 use crossterm::style::Colored;
 use ratatui::backend::IntoCrossterm;
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth};
@@ -183,9 +184,10 @@ impl Pen<'_> {
 
     fn put(&mut self, cell: &Cell) -> io::Result<()> {
         self.dress(cell)?;
-        self.out.extend_from_slice(cell.symbol().as_bytes());
+        let symbol = sanitize::cell(cell.symbol());
+        self.out.extend_from_slice(symbol.as_bytes());
         // Where a width was forced, terminals may differ: the next cell says where it stands.
-        let sure = !matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
+        let sure = !matches!(cell.diff_option, CellDiffOption::ForcedWidth(_)) && symbol == cell.symbol();
         self.at = self.at.filter(|_| sure).map(|(x, y)| (x + cell.cell_width(), y));
         Ok(())
     }

@@ -48,6 +48,21 @@ fn short_gaps_are_written_and_long_ones_jumped() {
 }
 
 #[test]
+fn no_cell_can_steer_the_terminal() {
+    let from = buffer(&["abc"]);
+    for evil in ["\x1b]0;x\x07", "\x1b", "\u{9b}31m", "\n"] {
+        // In a debug build the buffer itself does not take these.
+        assert_eq!(sanitize::cell(evil), "\u{fffd}");
+    }
+    for evil in ["\u{202e}", "a\u{200b}", "\u{feff}"] {
+        let mut to = from.clone();
+        to[(1, 0)].set_symbol(evil);
+        let out = encoded(&from, &to, &Frame { ..Frame::default() });
+        assert!(out.contains('\u{fffd}') && !out.contains(evil), "{out:?}");
+    }
+}
+
+#[test]
 fn looks_are_sent_as_far_as_they_differ() {
     let from = buffer(&["    "]);
     let mut to = from.clone();
@@ -147,7 +162,7 @@ proptest! {
             // The same screen, written from nothing.
             let mut fresh = vt100::Parser::new(8, 24, 0);
             let mut bytes = Vec::new();
-            encode(&mut bytes, &mut Buffer::empty(a.area), next, &Frame { unknown: true, ..Frame::default() }).unwrap();
+            encode(&mut bytes, &mut Buffer::empty(a.area), next, &Frame { ..Frame::default() }).unwrap();
             fresh.process(&bytes);
             let differs = cells(&terminal).into_iter().zip(cells(&fresh)).find(|(a, b)| a != b);
             prop_assert_eq!(differs, None, "frame {}", number);

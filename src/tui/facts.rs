@@ -38,6 +38,17 @@ pub struct ServerCount {
     pub failed: usize,
 }
 
+/// How far a recording has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Playback {
+    /// Events told.
+    pub at: usize,
+    /// All of them.
+    pub of: usize,
+    /// How many times as fast as it was; `None` while it waits for a key.
+    pub speed: Option<f64>,
+}
+
 /// What is known.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
@@ -61,6 +72,8 @@ pub struct Facts {
     pub found: Vec<Found>,
     /// What the user should have read, oldest first.
     pub notices: VecDeque<Notice>,
+    /// How far the recording has come, where one is played instead of an agent.
+    pub playback: Option<Playback>,
     /// Rises with every change.
     pub revision: u64,
 }

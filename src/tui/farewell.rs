@@ -14,7 +14,7 @@ pub fn say(ui: &Ui) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    if ui.scene.facts.session.is_some() && !ui.scene.store.is_empty() {
+    if ui.scene.facts.playback.is_none() && ui.scene.facts.session.is_some() && !ui.scene.store.is_empty() {
         writeln!(out, "{}", strings.fill("app.resume", &[("command", "mcpane --continue")]))?;
     }
     out.flush()

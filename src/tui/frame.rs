@@ -1,7 +1,8 @@
 //! When to draw. Pure: time is an argument.
 //!
 //! Keys and resizes are drawn at once, text that arrives in the next slot of [`SLOT`], spinners [`SPIN`] apart and only while one is in sight,
-//! countdowns when their next second begins. **Invariant:** when nothing is due, [`FrameClock::due`] is `None`: no timer, no wake-up.
+//! countdowns when their next second begins. **Invariant:** when nothing is due, [`FrameClock::due`] is `None`: no timer, no wake-up. While text waits for
+//! its slot, more of it changes nothing ([`FrameClock::gathers`]): it is taken in when the slot comes, not one piece at a time.
 
 use ratatui::layout::{Position, Rect};
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ pub struct Painted {
 pub struct FrameClock {
     last: Option<Instant>,
     due: Option<Instant>,
+    /// Something that arrived waits for its slot.
+    gathers: bool,
 }
 
 impl FrameClock {
@@ -49,6 +52,12 @@ impl FrameClock {
     /// Something arrived: draw in the next slot.
     pub fn soon(&mut self, now: Instant) {
         self.by(self.last.map_or(now, |last| now.max(last + SLOT)));
+        self.gathers = true;
+    }
+
+    /// Whether a frame is on its way that shows what has arrived: what arrives before it need not wake anybody.
+    pub fn gathers(&self) -> bool {
+        self.gathers
     }
 
     fn by(&mut self, at: Instant) {
@@ -58,6 +67,7 @@ impl FrameClock {
     /// A frame was drawn. Says what in it will look different by itself, and when.
     pub fn drawn(&mut self, now: Instant, motion: Motion, deadline: Option<Instant>) {
         self.last = Some(now);
+        self.gathers = false;
         let spin = match motion {
             Motion::Spinning => Some(now + SPIN),
             Motion::Still => None,
@@ -92,9 +102,11 @@ mod tests {
         assert!(clock.is_due(start), "the first text after idling is drawn at once");
         clock.drawn(start, Motion::Still, None);
         assert_eq!(clock.due(), None, "idle: no timer");
+        assert!(!clock.gathers(), "what comes next is seen at once");
         clock.soon(start + 5 * MS);
         clock.soon(start + 20 * MS);
         assert_eq!(clock.due(), Some(start + SLOT));
+        assert!(clock.gathers());
         clock.now(start + 21 * MS);
         assert!(clock.is_due(start + 21 * MS));
     }

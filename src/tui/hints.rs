@@ -23,6 +23,10 @@ fn key(look: &Look<'_>, context: Context, command: Command) -> String {
 }
 
 fn composer(look: &Look<'_>, ui: &Ui) -> Line {
+    if ui.scene.facts.playback.is_some() {
+        let (next, help) = (key(look, Context::Global, Command::Next), key(look, Context::Global, Command::Help));
+        return frame::hints(look, &[(&next, "pane.hint_panes"), (&help, "pane.hint_help")]);
+    }
     if ui.composer.is_completing() {
         return frame::hints(
             look,

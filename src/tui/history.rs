@@ -3,10 +3,9 @@
 //! Read when it is first looked at, not at start-up. Appending is one write, so that two sessions can share the file. A file that cannot be read or written
 //! is said once and then done without.
 
+use crate::disk;
 use crate::domain::{Notice, Phrase};
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Only the end of a longer file is read.
@@ -82,7 +81,7 @@ impl History {
 }
 
 fn read(path: &Path) -> io::Result<Vec<String>> {
-    let mut file = File::open(path)?;
+    let mut file = disk::open(path)?;
     let length = file.metadata()?.len();
     if length > READ {
         file.seek(SeekFrom::Start(length - READ))?;
@@ -99,7 +98,7 @@ fn append(path: &Path, text: &str) -> io::Result<()> {
     }
     let mut line = serde_json::to_string(text)?;
     line.push('\n');
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)?.write_all(line.as_bytes())
+    disk::append(path)?.write_all(line.as_bytes())
 }
 
 #[cfg(test)]

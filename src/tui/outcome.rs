@@ -98,6 +98,16 @@ pub enum Outcome {
     Close(Vec<Effect>),
 }
 
+impl Outcome {
+    /// What is to be done, whether something closes or not.
+    pub fn effects(self) -> Vec<Effect> {
+        match self {
+            Self::Ignored | Self::Consumed => Vec::new(),
+            Self::Emit(effects) | Self::Close(effects) => effects,
+        }
+    }
+}
+
 /// How an overlay shares the screen and the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {

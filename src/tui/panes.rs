@@ -43,6 +43,13 @@ pub struct Panes {
 }
 
 impl Panes {
+    /// Every pane shows its end and follows it: what is sent is seen to arrive.
+    pub fn follow(&mut self) {
+        for id in [PaneId::Answer, PaneId::Thinking, PaneId::Tools, PaneId::Timeline] {
+            self.get(id).view().bottom();
+        }
+    }
+
     /// All panes at their ends, the answer in front.
     pub fn new(mode: Mode) -> Self {
         Self {

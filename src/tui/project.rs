@@ -153,6 +153,8 @@ impl Projection {
             store.change(slot, Change::Finish);
         };
         match body {
+            // Only its provider can read it.
+            ItemBody::Thinking { text: thought, opaque: Some(_) } if thought.is_empty() => {}
             ItemBody::Thinking { text: thought, .. } => text(Cell::thinking(), thought),
             ItemBody::Answer { text: answer } => text(Cell::answer(), answer),
             ItemBody::Call { call, outcome } => {

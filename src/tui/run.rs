@@ -12,8 +12,9 @@ use crate::tui::farewell;
 use crate::tui::frame::FrameClock;
 use crate::tui::history::History;
 use crate::tui::host::Host;
-use crate::tui::input::{Answer, Pump, Read, Reader, Received};
+use crate::tui::input::{Answer, Pump, Reader, Received};
 use crate::tui::layer::welcome::Welcome;
+use crate::tui::maybe::{read, receive, sleep};
 use crate::tui::msg::{Found, Msg, Presence};
 use crate::tui::outbox::Outbox;
 use crate::tui::outcome::{Effect, Remember};
@@ -32,8 +33,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
-/// Events taken in before the next frame is considered.
-const DRAIN: usize = 512;
+/// Events taken in before a frame: as many as the channel from the agent holds, so that one frame shows all that had come.
+const DRAIN: usize = 1024;
 /// How long the agent may take to say that its timers are held.
 const HOLD: Duration = Duration::from_millis(300);
 /// After asking to be stopped: how long it takes to know that we were not.
@@ -56,6 +57,7 @@ pub async fn run(setup: Setup) -> io::Result<Exit> {
     screen.reader = Some(Reader::start(screen.terminal.tty())?);
     loop {
         if !screen.lent && screen.clock.is_due(screen.now()) {
+            screen.gather()?;
             screen.draw()?;
         }
         let exit = screen.wait(&mut signals).await?;
@@ -174,6 +176,16 @@ impl Screen {
         Ok(())
     }
 
+    fn draw_now(&mut self) {
+        let now = self.now();
+        self.clock.now(now);
+    }
+
+    fn draw_soon(&mut self) {
+        let now = self.now();
+        self.clock.soon(now);
+    }
+
     /// When something is due though nothing comes.
     fn deadline(&self) -> Option<Instant> {
         let frame = self.clock.due().filter(|_| !self.lent);
@@ -193,11 +205,12 @@ impl Screen {
             },
             signal = signals.next() => return self.signal(signal),
             done = self.tasks.join_next(), if !self.tasks.is_empty() => self.done(done)?,
-            event = receive(self.events.as_mut()), if self.events.is_some() => self.event(event)?,
+            event = receive(self.events.as_mut()), if self.events.is_some() && (self.lent || !self.clock.gathers()) => {
+                self.event(event)?;
+            }
             found = receive(self.found.as_mut()), if self.found.is_some() => self.found(found)?,
             () = self.colours.notified() => {
-                let now = self.now();
-                self.clock.soon(now);
+                self.draw_soon();
             }
             () = self.outbox.send_one(), if !self.outbox.is_empty() => {}
             () = sleep(deadline), if deadline.is_some() => self.time()?,
@@ -232,8 +245,7 @@ impl Screen {
                 Received::Answer(Answer::Joins) => {
                     width::set_joins(true);
                     self.terminal.forget();
-                    let now = self.now();
-                    self.clock.now(now);
+                    self.draw_now();
                     continue;
                 }
                 Received::Answer(Answer::Attributes) => {
@@ -242,8 +254,7 @@ impl Screen {
                 }
             };
             self.update(msg)?;
-            let now = self.now();
-            self.clock.now(now);
+            self.draw_now();
         }
         Ok(())
     }
@@ -254,12 +265,17 @@ impl Screen {
             return self.update(Msg::Notice(Notice::error(Phrase::new("pane.agent_ended"))));
         };
         self.take(event)?;
+        self.gather()?;
+        self.draw_soon();
+        Ok(())
+    }
+
+    /// Takes in what has come.
+    fn gather(&mut self) -> io::Result<()> {
         for _ in 0..DRAIN {
             let Some(Ok(event)) = self.events.as_mut().map(mpsc::Receiver::try_recv) else { break };
             self.take(event)?;
         }
-        let now = self.now();
-        self.clock.soon(now);
         Ok(())
     }
 
@@ -274,8 +290,7 @@ impl Screen {
         if found.is_none() {
             self.found = None;
         }
-        let now = self.now();
-        self.clock.soon(now);
+        self.draw_soon();
         self.update(Msg::Found(found.unwrap_or(Found::Done)))
     }
 
@@ -315,8 +330,7 @@ impl Screen {
             }
             _ => {}
         }
-        let now = self.now();
-        self.clock.now(now);
+        self.draw_now();
         Ok(())
     }
 
@@ -325,8 +339,7 @@ impl Screen {
             Signal::Resize => {
                 let size = self.terminal.size();
                 self.update(Msg::Resize(size))?;
-                let now = self.now();
-                self.clock.now(now);
+                self.draw_now();
             }
             // Stopped and continued from outside: somebody else may have used the terminal.
             Signal::Continue if !self.lent => self.take_back()?,
@@ -419,8 +432,7 @@ impl Screen {
         }
         let size = self.terminal.size();
         self.update(Msg::Resize(size))?;
-        let now = self.now();
-        self.clock.now(now);
+        self.draw_now();
         Ok(())
     }
 
@@ -469,26 +481,5 @@ impl Screen {
             // Where standard output is closed nobody reads it.
             let _ = farewell::say(&self.ui);
         }
-    }
-}
-
-async fn read(reader: Option<&mut Reader>) -> Option<Read> {
-    match reader {
-        Some(reader) => reader.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn receive<T>(channel: Option<&mut mpsc::Receiver<T>>) -> Option<T> {
-    match channel {
-        Some(channel) => channel.recv().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn sleep(until: Option<Instant>) {
-    match until {
-        Some(until) => tokio::time::sleep_until(until.into()).await,
-        None => std::future::pending().await,
     }
 }

@@ -4,7 +4,7 @@ use crate::contract::{Event, SessionEvent};
 use crate::domain::server::ServerSignal;
 use crate::domain::{Level, Notice, Phrase};
 use crate::tui::activity::Activity;
-use crate::tui::facts::Facts;
+use crate::tui::facts::{Facts, Playback};
 use crate::tui::outcome::Effect;
 use crate::tui::project::Projection;
 use crate::tui::prompt::Prompts;
@@ -78,6 +78,9 @@ impl Scene {
                 self.facts.touch();
             }
             SessionEvent::Unqueued { input, .. } => return Draft::Back(input.text),
+            SessionEvent::Playback { at, of, speed } => {
+                self.facts.playback = Some(Playback { at, of, speed });
+            }
             SessionEvent::Queued { .. } | SessionEvent::Held | SessionEvent::Closed => {}
         }
         Draft::Untouched

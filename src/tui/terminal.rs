@@ -26,6 +26,9 @@ const KEYBOARD_OFF: &[u8] = b"\x1b[<1u";
 /// Background colour, keyboard protocol, whether frames are shown at once and clusters joined, and last what every terminal answers.
 const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[?2026$p\x1b[?2027$p\x1b[c";
 
+/// The largest screen that is drawn on: a terminal that claims more would cost gigabytes.
+const LARGEST: Size = Size::new(2_000, 1_000);
+
 /// What has to be undone.
 struct Restore {
     out: Arc<OwnedFd>,
@@ -221,10 +224,12 @@ impl Terminal {
         self.keyboard
     }
 
-    /// The size of the screen; 80×24 where it does not say.
+    /// The size of the screen; 80×24 where it does not say. What lies beyond [`LARGEST`] is left alone.
     pub fn size(&self) -> Size {
         match termios::tcgetwinsize(&self.out) {
-            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size::new(size.ws_col, size.ws_row),
+            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
+                Size::new(size.ws_col.min(LARGEST.width), size.ws_row.min(LARGEST.height))
+            }
             _ => Size::new(80, 24),
         }
     }

@@ -30,7 +30,7 @@ use crate::tui::theme::Role;
 use crate::tui::wardrobe::Wardrobe;
 use crate::tui::widget::frame::Lit;
 use crate::tui::widget::{Line, frame};
-use crate::tui::{hints, layer};
+use crate::tui::{hints, layer, playback};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -278,6 +278,11 @@ impl Ui {
         {
             return effects;
         }
+        if self.scene.facts.playback.is_some()
+            && let Some(effects) = playback::key(self, key, now)
+        {
+            return effects;
+        }
         match self.focus {
             Focus::Composer => self.composer_key(key, now),
             Focus::Pane(id) => self.pane_key(id, key, now),
@@ -353,7 +358,7 @@ impl Ui {
             Wish::Ignored | Wish::Nothing => Vec::new(),
             Wish::Send(text) => {
                 self.keeper.told(self.composer.revision());
-                self.follow();
+                self.panes.follow();
                 let input = UserInput::text(text);
                 let draft = SessionOp::Draft { text: String::new() };
                 vec![Effect::Op(Op::Submit { input }), Effect::Op(Op::Session(draft))]
@@ -372,13 +377,6 @@ impl Ui {
             Wish::Unqueue => vec![Effect::Op(Op::Unqueue)],
             Wish::Edit(text) => vec![Effect::Edit { text, extension: "md" }],
             Wish::Quit => vec![Effect::Quit],
-        }
-    }
-
-    /// What was sent is seen to arrive.
-    fn follow(&mut self) {
-        for id in [PaneId::Answer, PaneId::Thinking, PaneId::Tools, PaneId::Timeline] {
-            self.panes.get(id).view().bottom();
         }
     }
 
@@ -405,21 +403,18 @@ impl Ui {
 
     fn paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
         if self.layers.is_modal() {
-            return match self.layers.paste(text) {
-                Outcome::Ignored | Outcome::Consumed => Vec::new(),
-                Outcome::Emit(effects) | Outcome::Close(effects) => effects,
-            };
+            return self.layers.paste(text).effects();
         }
         if self.scene.prompts.is_open() {
-            return match self.scene.prompts.paste(text) {
-                Outcome::Ignored | Outcome::Consumed => Vec::new(),
-                Outcome::Emit(effects) | Outcome::Close(effects) => effects,
-            };
+            return self.scene.prompts.paste(text).effects();
         }
         let look = self.dress.look(now);
         if let Focus::Pane(id) = self.focus
             && self.panes.get(id).paste(text, &self.scene.store, &look)
         {
+            return Vec::new();
+        }
+        if self.scene.facts.playback.is_some() {
             return Vec::new();
         }
         // Pasted text is meant to be sent, wherever the focus is.
@@ -471,7 +466,11 @@ impl Ui {
         let lit = if focus == Some(Focus::Composer) { Lit::Bright } else { Lit::Dim };
         let left = hints::working(&look, &self.scene, waits, focus);
         let right = hints::queue(&look, self.scene.activity.queued());
-        let caret = self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right));
+        let recording = self.scene.facts.playback;
+        let caret = match recording {
+            Some(playback) => playback::draw(areas.composer, buffer, &look, lit, playback),
+            None => Some(self.composer.draw(areas.composer, buffer, &look, lit, (&left, &right))),
+        };
         if let Some(divider) = areas.divider {
             frame::join_below(divider, buffer, &look);
         }
@@ -487,12 +486,13 @@ impl Ui {
         let caret = match focus {
             _ if self.layers.is_modal() => over,
             _ if opened => dock,
-            Some(Focus::Composer) => Some(caret),
+            Some(Focus::Composer) => caret,
             _ => drawn.caret,
         };
         // While all that runs waits for the user, nothing needs to move.
         let moves = (self.scene.activity.is_running() && waits == 0) || drawn.ticks;
-        let spins = moves && self.dress.animate && self.presence == Presence::Here;
+        let paused = recording.is_some_and(|playback| playback.speed.is_none());
+        let spins = moves && !paused && self.dress.animate && self.presence == Presence::Here;
         let motion = if spins { Motion::Spinning } else { Motion::Still };
         let panes = areas.panes.iter().map(|(_, area)| Rect { y: area.y + 1, height: area.height - 1, ..*area });
         Painted { caret, motion, deadline: self.scene.prompts.next_deadline(now), panes: panes.collect() }

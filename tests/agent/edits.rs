@@ -129,7 +129,7 @@ async fn a_grant_for_writing_covers_the_directory_and_not_what_may_run_later() {
             && warned(3, "policy.writes_outside")
             && !warned(0, "policy.writes_outside")
     );
-    rig.answer(waiting[0].0, Answer::Approve { scope: Scope::Session }).await;
+    rig.answer(waiting[0].0, Answer::Approve { scope: Scope::Session, version: None }).await;
     assert!(matches!(rig.closed(waiting[1].0).await, Closed::Withdrawn { .. }));
     rig.outcome(waiting[1].1.call.id).await;
     assert!(rig.work().join("c/d.txt").exists());

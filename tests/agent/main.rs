@@ -5,6 +5,8 @@
 
 #[path = "../support/fixture.rs"]
 mod fixture;
+#[path = "../support/speech.rs"]
+mod speech;
 #[path = "../support/sse_model.rs"]
 mod sse_model;
 
@@ -14,6 +16,7 @@ mod edits;
 mod elicitation;
 mod limits;
 mod offices;
+mod plain;
 mod random;
 mod recorded_native;
 mod recorded_xml;
@@ -23,3 +26,4 @@ mod servers;
 mod sessions;
 mod stops;
 mod tour;
+mod wires;

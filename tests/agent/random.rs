@@ -175,7 +175,7 @@ impl Sight {
 fn answer(prompt: &Prompt, how: u8) -> Answer {
     let last = match &prompt.kind {
         PromptKind::Approval(_) => {
-            Answer::Approve { scope: if how.is_multiple_of(5) { Scope::Session } else { Scope::Once } }
+            Answer::Approve { scope: if how.is_multiple_of(5) { Scope::Session } else { Scope::Once }, version: None }
         }
         PromptKind::Form(_) => Answer::Submit { values: serde_json::Map::new() },
         PromptKind::Decision(_) if how % 4 == 1 => Answer::Choose(Choose::Hint { text: "Hint.".into() }),

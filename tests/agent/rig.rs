@@ -69,6 +69,8 @@ pub struct Plan {
     pub limits: Limits,
     pub rules: Rules,
     pub redactor: Redactor,
+    /// Models that the session can change to.
+    pub models: Vec<Arc<dyn Provider>>,
 }
 
 impl Plan {
@@ -118,9 +120,17 @@ pub fn impatient(server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
     open("openai:test-model", server, idle)
 }
 
+/// A model behind one of the catalogue's endpoints.
+pub fn served_as(provider: &str, server: &ModelServer) -> Arc<dyn Provider> {
+    open(&format!("{provider}:test-model"), server, Duration::from_secs(60))
+}
+
 fn open(name: &str, server: &ModelServer, idle: Duration) -> Arc<dyn Provider> {
     let limits = mcpane::provider::reply::Limits { idle, ..Default::default() };
-    let options = OpenOptions { base_url: Some(server.base_url()), limits, ..OpenOptions::default() };
+    // Each format has its own version in the path.
+    let base_url =
+        if name.starts_with("gemini:") { server.base_url().replace("/v1", "/v1beta") } else { server.base_url() };
+    let options = OpenOptions { base_url: Some(base_url), limits, ..OpenOptions::default() };
     Catalog::built_in().open(name, &options).unwrap()
 }
 
@@ -211,12 +221,19 @@ impl Rig {
             system: "Linux, sh".into(),
             ..Manner::default()
         };
-        let other = Arc::clone(&model);
+        let (other, models) = (Arc::clone(&model), plan.models);
         let place = Place { project: work.to_string_lossy().into_owned(), home: None };
         let servers = Arc::new(Mutex::new(plan.servers));
         let kit = Kit {
             cwd: work.clone(),
-            speaking: Speaking::new(Some(model), Box::new(move |_| Ok(Arc::clone(&other))), manner),
+            speaking: Speaking::new(
+                Some(model),
+                Box::new(move |name| {
+                    let named = models.iter().find(|model| model.name() == name);
+                    Ok(Arc::clone(named.unwrap_or(&other)))
+                }),
+                manner,
+            ),
             setting: Setting::new(&work, state.join("spill")),
             mcp: mcpane::mcp::Options {
                 state_dir: state,
@@ -292,7 +309,7 @@ impl Rig {
     }
 
     pub async fn approve(&self, prompt: PromptId) {
-        self.answer(prompt, Answer::Approve { scope: Scope::Once }).await;
+        self.answer(prompt, Answer::Approve { scope: Scope::Once, version: None }).await;
     }
 
     pub async fn approve_next(&mut self) -> ToolCall {

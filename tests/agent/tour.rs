@@ -24,7 +24,7 @@ async fn weather_to_a_file_in_both_languages_and_dialects() {
             let PromptKind::Approval(approval) = prompt.kind else { panic!("{:?}", prompt.kind) };
             assert_eq!(approval.call.shown_name(), "write_to_file");
             assert!(matches!(approval.check.preview, Preview::Diff(diff) if !diff.exists && diff.added > 0));
-            rig.answer(prompt.id, Answer::Approve { scope: Scope::Once }).await;
+            rig.answer(prompt.id, Answer::Approve { scope: Scope::Once, version: None }).await;
             assert_eq!(rig.ended().await, TurnEnd::Done);
             let written = std::fs::read_to_string(rig.work().join("result.md")).unwrap();
             assert!(written.contains("24"), "{written}");

@@ -9,8 +9,13 @@ mod forms;
 mod hostile;
 mod manners;
 mod remote;
+mod replay;
 mod rig;
 mod screens;
 mod start;
 mod tour;
 mod trust;
+mod wires;
+
+// `support/speech.rs` stands beside it everywhere.
+use rig::sse_model;

@@ -1,7 +1,8 @@
 //! A model server for tests: real HTTP/1.1 on 127.0.0.1, scripted replies, every request kept.
 //!
 //! Include it with `#[path = "../support/sse_model.rs"] mod sse_model;`. It runs on a thread of its own, so that tests with and without a tokio
-//! runtime can use it, and ends when it is dropped. `GET …/models` is always answered with a list of one model and takes no reply from the script.
+//! runtime can use it, and ends when it is dropped. Requests for a list of models (`GET …/models`, `/api/tags`) and for what is known of one
+//! (`/api/show`) are always answered, and take no reply from the script.
 
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
@@ -120,6 +121,11 @@ impl Reply {
             (at, bytes)
         });
         Self::new("text/event-stream", timed.collect())
+    }
+
+    /// A body of another kind, in one piece.
+    pub fn body(kind: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new(kind, vec![(Duration::ZERO, bytes.into())])
     }
 
     /// A JSON body.
@@ -329,6 +335,8 @@ struct Shared {
     /// Connections taken.
     taken: Mutex<usize>,
     answer: Mutex<Answer>,
+    /// What `/api/show` says of every model.
+    shown: Mutex<Value>,
 }
 
 /// The server.
@@ -364,6 +372,9 @@ impl ModelServer {
             left: Mutex::default(),
             taken: Mutex::default(),
             answer: Mutex::new(Box::new(answer)),
+            shown: Mutex::new(
+                json!({ "capabilities": ["completion", "tools", "thinking"], "model_info": { "test.context_length": 32768 } }),
+            ),
         });
         let (stop, stopped) = oneshot::channel();
         let inner = Arc::clone(&shared);
@@ -385,6 +396,11 @@ impl ModelServer {
         format!("http://{}/v1", self.address)
     }
 
+    /// What `/api/show` says of every model from now on.
+    pub fn show(&self, about: Value) {
+        *self.shared.shown.lock().expect("not poisoned") = about;
+    }
+
     /// The port.
     pub fn port(&self) -> u16 {
         self.address.port()
@@ -393,7 +409,7 @@ impl ModelServer {
     /// The requests to the model so far (not those for the list of models).
     pub fn requests_now(&self) -> Vec<Recorded> {
         let all = self.shared.requests.lock().expect("not poisoned");
-        all.iter().filter(|request| request.method == "POST").cloned().collect()
+        all.iter().filter(|request| request.method == "POST" && request.path != SHOW).cloned().collect()
     }
 
     /// The same, for tests that read better with it.
@@ -472,10 +488,10 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) -> Option<()> {
     loop {
         let request = client.request().await?;
         shared.requests.lock().expect("not poisoned").push(request.clone());
-        let reply = if request.method == "GET" && request.path.ends_with("/models") {
-            Reply::json(&json!({ "object": "list", "data": [{ "id": "test-model", "object": "model" }] }))
-        } else {
-            (shared.answer.lock().expect("not poisoned"))(&request)
+        let reply = match listing(&request) {
+            Some(list) => Reply::json(&list),
+            None if request.path == SHOW => Reply::json(&shared.shown.lock().expect("not poisoned")),
+            None => (shared.answer.lock().expect("not poisoned"))(&request),
         };
         if client.while_there(answer(&mut writer, &reply)).await.is_none() {
             *shared.left.lock().expect("not poisoned") += 1;
@@ -484,6 +500,26 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) -> Option<()> {
         if reply.end == End::Cut {
             return None;
         }
+    }
+}
+
+/// Where Ollama is asked about a model.
+const SHOW: &str = "/api/show";
+
+/// The list of models that a request asks for, in the form of its API.
+fn listing(request: &Recorded) -> Option<Value> {
+    let path = request.path.split('?').next().unwrap_or_default();
+    match path {
+        _ if request.method != "GET" => None,
+        "/api/tags" => Some(json!({ "models": [{ "name": "test-model", "model": "test-model" }] })),
+        "/v1beta/models" => Some(json!({ "models": [
+            { "name": "models/test-model", "displayName": "Test", "inputTokenLimit": 1000, "supportedGenerationMethods": ["generateContent"] },
+            { "name": "models/embedder", "supportedGenerationMethods": ["embedContent"] },
+        ] })),
+        path if path.ends_with("/models") => {
+            Some(json!({ "object": "list", "data": [{ "id": "test-model", "object": "model" }] }))
+        }
+        _ => None,
     }
 }
 

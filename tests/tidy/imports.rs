@@ -4,7 +4,7 @@ use crate::facts::Named;
 use crate::source::{Source, Tree, Violation, is_within};
 
 /// Below all: whoever needs them may use them, but for those that [`DIRECTIONS`] gives no more than it names.
-const SHARED: &[&str] = &["redact", "guard", "strings", "disk"];
+const SHARED: &[&str] = &["redact", "guard", "strings", "disk", "sanitize"];
 
 /// Which of our modules a module may use, beside itself. The longest fitting line counts.
 const DIRECTIONS: &[(&str, Allowed)] = &[
@@ -15,10 +15,11 @@ const DIRECTIONS: &[(&str, Allowed)] = &[
     ("domain", Allowed::Exactly(&[])),
     ("redact", Allowed::Exactly(&[])),
     ("disk", Allowed::Exactly(&[])),
+    ("sanitize", Allowed::Exactly(&[])),
     ("guard", Allowed::Exactly(&[])),
     ("desktop", Allowed::Exactly(&["domain"])),
     ("strings", Allowed::Exactly(&["domain"])),
-    ("telemetry", Allowed::Exactly(&["domain", "redact"])),
+    ("telemetry", Allowed::Exactly(&["domain", "redact", "disk"])),
     ("schema", Allowed::Exactly(&["domain"])),
     ("contract", Allowed::Exactly(&["domain"])),
     ("config", Allowed::These(&["schema", "domain"])),

@@ -24,7 +24,7 @@ fn answer_of(kind: PromptKind, keys: &[&str]) -> Vec<Answer> {
 }
 
 fn approve(scope: Scope) -> Answer {
-    Answer::Approve { scope }
+    Answer::Approve { scope, version: Some(0) }
 }
 
 fn reject(reason: Option<&str>) -> Answer {

@@ -315,6 +315,7 @@ pub fn approval_of(call: u64, spec: Arc<ToolSpec>, arguments: Value, preview: Pr
             grant: Some(grant),
         },
         problems: Vec::new(),
+        version: 0,
     }
 }
 

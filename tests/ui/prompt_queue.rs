@@ -14,7 +14,7 @@ fn text_form() -> PromptKind {
 }
 
 fn once() -> Answer {
-    Answer::Approve { scope: Scope::Once }
+    Answer::Approve { scope: Scope::Once, version: Some(0) }
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub fn model() -> Event {
 }
 
 pub fn context(tokens: u64) -> Event {
-    let total = Usage { input: tokens, output: 900, cached: 0, reasoning: 200 };
+    let total = Usage { input: tokens, output: 900, cached: 0, written: 0, reasoning: 200 };
     Event::Session(SessionEvent::Context { tokens, total })
 }
 
@@ -172,6 +172,7 @@ pub fn approval(prompt: u64, step: u64, call: &ToolCall, spec: &Arc<ToolSpec>, c
         check,
         form: Form::default(),
         problems: Vec::new(),
+        version: 0,
     }));
     let prompt = Prompt { id: PromptId(prompt), call: Some(call.id), step: Some(StepId(step)), kind, expires_ms: None };
     Event::Prompt(PromptEvent::Opened { prompt })
@@ -256,7 +257,10 @@ pub fn answered() -> Vec<Event> {
     out.push(Event::Prompt(PromptEvent::Closed {
         prompt: PromptId(1),
         why: mcpane::domain::prompt::Closed::Answered {
-            answer: mcpane::domain::prompt::Answer::Approve { scope: mcpane::domain::prompt::Scope::Once },
+            answer: mcpane::domain::prompt::Answer::Approve {
+                scope: mcpane::domain::prompt::Scope::Once,
+                version: None,
+            },
         },
     }));
     out.extend(done(&second, "Wrote result.md, 2 lines."));

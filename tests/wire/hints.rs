@@ -7,6 +7,8 @@ use mcpane::domain::model::{FinishReason, ModelError, StreamEvent};
 use mcpane::provider::EventStream;
 use mcpane::provider::reply::{Limits, events};
 use mcpane::provider::wire::openai_chat::Decoder;
+use mcpane::provider::wire::{self, Decode};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// How a reply ended: its events, and the error if there was one.
@@ -38,8 +40,36 @@ pub fn read(pieces: Vec<Vec<u8>>) -> Ended {
 }
 
 pub async fn reading(pieces: Vec<Vec<u8>>) -> Ended {
+    decoded(Box::<Decoder>::default(), pieces).await
+}
+
+async fn decoded(decoder: Box<dyn Decode>, pieces: Vec<Vec<u8>>) -> Ended {
     let body = stream::iter(pieces.into_iter().map(|piece| Ok(Bytes::from(piece))));
-    collect(events(body, Box::<Decoder>::default(), Limits::default())).await
+    collect(events(body, decoder, Limits::default())).await
+}
+
+/// The same in the wire format of that name.
+pub fn read_as(format: &str, pieces: Vec<Vec<u8>>) -> Ended {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(decoded(wire::find(format).unwrap().decoder(), pieces))
+}
+
+/// A body written from an API's public reference.
+pub fn reference(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wire").join(name);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// One that ends well, merged.
+pub fn referred(format: &str, name: &str) -> Vec<StreamEvent> {
+    let (events, error) = read_as(format, vec![reference(name)]);
+    assert_eq!(error, None, "{name}");
+    merged(&events)
+}
+
+/// A signed block as it is kept: after so many calls and characters.
+pub fn opaque(block: Value, calls: usize, chars: usize) -> StreamEvent {
+    StreamEvent::Opaque { value: json!({ "block": block, "calls": calls, "chars": chars }) }
 }
 
 /// Without signs of life, and with neighbouring pieces of one kind joined.
@@ -77,7 +107,7 @@ pub fn arguments(slot: u32, text: &str) -> StreamEvent {
 }
 
 pub fn usage(input: u64, output: u64, cached: u64) -> StreamEvent {
-    StreamEvent::Usage { usage: Usage { input, output, cached, reasoning: 0 } }
+    StreamEvent::Usage { usage: Usage { input, output, cached, written: 0, reasoning: 0 } }
 }
 
 pub fn finish(reason: FinishReason) -> StreamEvent {

@@ -363,13 +363,13 @@ fn token_counts_by_their_other_names() {
         "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
         "prompt_tokens_details": { "cached_tokens": 4 }, "completion_tokens_details": { "reasoning_tokens": 3 },
     });
-    assert_eq!(counted(details), Usage { input: 10, output: 5, cached: 4, reasoning: 3 });
+    assert_eq!(counted(details), Usage { input: 10, output: 5, cached: 4, written: 0, reasoning: 3 });
     let deepseek = json!({ "prompt_tokens": 10, "completion_tokens": 5, "prompt_cache_hit_tokens": 6 });
-    assert_eq!(counted(deepseek), Usage { input: 10, output: 5, cached: 6, reasoning: 0 });
+    assert_eq!(counted(deepseek), Usage { input: 10, output: 5, cached: 6, written: 0, reasoning: 0 });
     let xai = json!({
         "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 18, "completion_tokens_details": { "reasoning_tokens": 3 },
     });
-    assert_eq!(counted(xai), Usage { input: 10, output: 8, cached: 0, reasoning: 3 });
+    assert_eq!(counted(xai), Usage { input: 10, output: 8, cached: 0, written: 0, reasoning: 3 });
     let groq = json!({ "choices": [], "x_groq": { "usage": { "prompt_tokens": 1, "completion_tokens": 2 } } });
     assert_eq!(told(&[groq, ends("stop")])[0], usage(1, 2, 0));
     // Counts in every chunk are said once, zeros never.

@@ -302,7 +302,10 @@ async fn local_servers_are_found_quickly() {
     let (model, web) = (ModelServer::start(vec![]), ModelServer::start_with(|_| Reply::json(&json!({ "hello": 1 }))));
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let place = |provider: &str, base_url: String| Place { provider: provider.into(), base_url };
+    let place = |provider: &str, base_url: String| {
+        let wire = Catalog::built_in().find(provider).unwrap().wire.clone();
+        Place { provider: provider.into(), base_url, wire }
+    };
     let places = [
         place("ollama", model.base_url()),
         // The fragment keeps `/models` from being sent: the answer is JSON, but no list of models.
@@ -317,5 +320,5 @@ async fn local_servers_are_found_quickly() {
     assert_eq!(found, [Found { provider: "ollama".into(), base_url: model.base_url(), models }]);
     assert_eq!((model.all_requests().len(), web.all_requests().len()), (1, 1));
     let usual: Vec<String> = probe::places(&Catalog::built_in()).into_iter().map(|place| place.base_url).collect();
-    assert_eq!(usual, ["http://127.0.0.1:8080/v1", "http://127.0.0.1:1234/v1", "http://127.0.0.1:11434/v1"]);
+    assert_eq!(usual, ["http://127.0.0.1:8080/v1", "http://127.0.0.1:1234/v1", "http://127.0.0.1:11434"]);
 }

@@ -44,6 +44,8 @@ pub(super) struct Open {
     /// Arguments that the user wrote and that are being checked; they become the call's own when they are found good.
     pub amendment: Option<Value>,
     pub found: Option<(Arc<ToolSpec>, Box<Check>, Form)>,
+    /// How often what the user is shown about it changed.
+    pub version: u32,
 }
 
 impl Open {
@@ -67,7 +69,17 @@ impl Calls {
     pub fn add(&mut self, call: CallId, step: StepId, stand: Stand, always_ask: bool) {
         self.open.insert(
             call,
-            Open { step, stand, round: 0, seen: 0, allowed: None, always_ask, amendment: None, found: None },
+            Open {
+                step,
+                stand,
+                round: 0,
+                seen: 0,
+                allowed: None,
+                always_ask,
+                amendment: None,
+                found: None,
+                version: 0,
+            },
         );
     }
 

@@ -16,6 +16,11 @@ use crate::domain::{AskId, CallId, PromptId, ServerName, StepId, TimerId, ToolOu
 use serde_json::Value;
 use std::time::Duration;
 
+/// Longest question of a model, longest proposed answer (characters), and most of those.
+const QUESTION: usize = 16 * 1024;
+const OPTION: usize = 2_000;
+const OPTIONS: usize = 100;
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
@@ -143,8 +148,14 @@ impl Desk {
         }
         if let Some(open) = self.calls.get_mut(call) {
             open.found = Some((spec, check.clone(), form));
+            open.version += 1;
         }
         out.emit(ToolEvent::Checked { call, check });
+        self.show_anew(call, prompt, ledger, out);
+    }
+
+    /// Shows a waiting call as it stands now.
+    fn show_anew(&self, call: CallId, prompt: PromptId, ledger: &Ledger, out: &mut Outbox) {
         if let Some(approval) = self.approval(call, ledger) {
             out.emit(PromptEvent::Amended { prompt, approval: Box::new(approval) });
         }
@@ -168,16 +179,17 @@ impl Desk {
             self.close(prompt, Closed::Withdrawn { why: Phrase::new("agent.granted") }, out);
             self.ready(call);
         } else if !same {
+            open.version += 1;
             out.emit(ToolEvent::Checked { call, check });
-            if let Some(approval) = self.approval(call, ledger) {
-                out.emit(PromptEvent::Amended { prompt, approval: Box::new(approval) });
-            }
+            self.show_anew(call, prompt, ledger, out);
         }
     }
 
     fn approval(&self, call: CallId, ledger: &Ledger) -> Option<Approval> {
-        let (spec, check, form) = self.calls.get(call)?.found.clone()?;
-        Some(Approval { call: ledger.call(call)?.clone(), spec, check: *check, form, problems: Vec::new() })
+        let open = self.calls.get(call)?;
+        let (spec, check, form) = open.found.clone()?;
+        let call = ledger.call(call)?.clone();
+        Some(Approval { call, spec, check: *check, form, problems: Vec::new(), version: open.version })
     }
 
     fn ask_approval(&mut self, call: CallId, ledger: &mut Ledger, out: &mut Outbox) {
@@ -188,9 +200,10 @@ impl Desk {
 
     fn ask_question(&mut self, call: CallId, ledger: &mut Ledger, out: &mut Outbox) {
         let Some(arguments) = ledger.call(call).map(|c| c.arguments.clone()) else { return };
-        let text = arguments.get("question").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = clipped(arguments.get("question").and_then(Value::as_str).unwrap_or_default(), QUESTION);
         let options = arguments.get("options").and_then(Value::as_array);
-        let options = options.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        let options = options.into_iter().flatten().filter_map(Value::as_str).take(OPTIONS);
+        let options = options.map(|option| clipped(option, OPTION)).collect();
         let kind = PromptKind::Question(Question { text, options });
         self.ask_about(call, kind, About::Question(call), ledger, out);
     }
@@ -324,11 +337,16 @@ impl Desk {
         out: &mut Outbox,
     ) {
         match answer.clone() {
-            Answer::Approve { scope } => {
+            Answer::Approve { scope, version } => {
                 let Some(open) = self.calls.get_mut(call) else { return };
                 if open.amendment.is_some() {
                     // What the user would approve is not what was last shown.
                     return;
+                }
+                if version.is_some_and(|seen| seen != open.version) {
+                    // It changed while the answer was on its way.
+                    out.emit(PromptEvent::Refused { prompt, problems: Vec::new() });
+                    return self.show_anew(call, prompt, ledger, out);
                 }
                 let grant = open.found.as_ref().and_then(|(_, check, _)| check.grant.clone());
                 if open.is_looked_at() {
@@ -446,6 +464,10 @@ impl Desk {
         let about = About::Trust(request.file.clone());
         self.open(PromptKind::Trust(request), about, (None, None), None, ledger, out);
     }
+}
+
+fn clipped(text: &str, most: usize) -> String {
+    text.char_indices().nth(most).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
 }
 
 fn whole(problem: String) -> Vec<(String, FieldError)> {

@@ -149,7 +149,8 @@ impl Machine {
             | Op::UseModel { .. }
             | Op::UseDialect { .. }
             | Op::Session(_)
-            | Op::Clock(_) => {}
+            | Op::Clock(_)
+            | Op::Playback(_) => {}
         }
     }
 
@@ -244,7 +245,13 @@ impl Machine {
         if let Some(reminder) = reply.off_format.clone() {
             return self.remind(turn, &reply, Phrase::new("agent.off_format"), reminder, out);
         }
-        if reply.calls.is_empty() && !reply.answered && reply.completion == Completion::None {
+        let silent = reply.calls.is_empty() && !reply.answered && reply.completion == Completion::None;
+        if silent && reason == FinishReason::Filtered {
+            let problem = Phrase::new("agent.filtered");
+            self.ledger.end_step(step, StepEnd::Cut { problem: problem.clone() }, Some(reason), out);
+            return self.end_turn(turn, TurnEnd::Failed { problem }, out);
+        }
+        if silent {
             return self.remind(turn, &reply, Phrase::new("agent.off_format"), bounds::EMPTY.to_owned(), out);
         }
         self.bounds.forgive();

@@ -75,7 +75,7 @@ impl Reply {
                 self.answered |= !text.trim().is_empty();
                 self.text(TextKind::Answer, &text, step, ids, out);
             }
-            ModelEvent::Opaque { value } => attach_opaque(step, value),
+            ModelEvent::Opaque { value } => self.sign(value, step, ids, out),
             ModelEvent::CallStarted { slot, name } => {
                 self.began = true;
                 self.close_text(step, out);
@@ -178,19 +178,28 @@ impl Reply {
         out.emit(ItemEvent::Delta { item, text: text.to_owned() });
     }
 
+    /// A signed block ends the thought that is open, or is a thought of its own that nobody can read. The model's name is filled in by whoever knows
+    /// it: the driver wraps the value before it comes here.
+    fn sign(&mut self, value: Value, step: &mut Step, ids: &mut Ids, out: &mut Outbox) {
+        let Ok(block) = serde_json::from_value(value) else { return };
+        let thinks = matches!(self.open, Some((_, TextKind::Thinking)));
+        if let (true, Some(Item { body: ItemBody::Thinking { opaque, .. }, .. })) = (thinks, step.items.last_mut()) {
+            *opaque = Some(block);
+            return self.close_text(step, out);
+        }
+        let body = ItemBody::Thinking { text: String::new(), opaque: Some(block) };
+        let item = Item { id: ItemId(ids.next()), body };
+        // Text goes on growing in the last item.
+        let at = step.items.len() - usize::from(self.open.is_some());
+        step.items.insert(at, item.clone());
+        out.record(Entry::Item { step: self.step, item });
+    }
+
     fn close_text(&mut self, step: &mut Step, out: &mut Outbox) {
         let Some((item, _)) = self.open.take() else { return };
         if let Some(whole) = step.items.iter().find(|i| i.id == item) {
             out.record(Entry::Item { step: self.step, item: whole.clone() });
         }
         out.emit(ItemEvent::Finished { item });
-    }
-}
-
-fn attach_opaque(step: &mut Step, value: Value) {
-    // The model's name is filled in by whoever knows it: the driver wraps the value before it comes here.
-    let Ok(block) = serde_json::from_value(value) else { return };
-    if let Some(Item { body: ItemBody::Thinking { opaque, .. }, .. }) = step.items.last_mut() {
-        *opaque = Some(block);
     }
 }

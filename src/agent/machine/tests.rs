@@ -271,7 +271,7 @@ fn thinks_calls_observes_and_answers() {
     w.finish();
     assert_eq!(w.stream, None, "no request while the call is open");
     w.found(ask());
-    w.answer(Answer::Approve { scope: Scope::Once });
+    w.answer(Answer::Approve { scope: Scope::Once, version: None });
     let call = w.running[0];
     w.done(call, "24 °C");
     assert!(w.stream.is_some(), "the result goes back to the model");
@@ -294,12 +294,12 @@ fn parallel_calls_are_answered_by_their_own_ids() {
     let ids: Vec<PromptId> = w.prompts.keys().copied().collect();
     let call_of = |w: &World, id: PromptId| w.prompts[&id].call.unwrap();
     let (first, second) = (call_of(&w, ids[0]), call_of(&w, ids[1]));
-    w.op(Op::Answer { prompt: ids[1], answer: Answer::Approve { scope: Scope::Once } });
+    w.op(Op::Answer { prompt: ids[1], answer: Answer::Approve { scope: Scope::Once, version: None } });
     assert_eq!(w.running, [second]);
     w.op(Op::Answer { prompt: ids[0], answer: Answer::Reject { reason: Some("no".into()) } });
     assert_eq!(w.outcomes[&first], ToolOutcome::Rejected { reason: Some("no".into()) });
     // A late answer changes nothing.
-    assert_eq!(w.op(Op::Answer { prompt: ids[0], answer: Answer::Approve { scope: Scope::Once } }), []);
+    assert_eq!(w.op(Op::Answer { prompt: ids[0], answer: Answer::Approve { scope: Scope::Once, version: None } }), []);
     w.done(second, "ok");
     assert!(w.stream.is_some());
 }
@@ -499,7 +499,7 @@ fn edited_arguments_are_checked_and_shown_before_they_can_be_approved() {
     w.found(ask());
     let prompt = w.only_prompt();
     w.op(Op::Amend { prompt, arguments: json!({ "n": "bad" }) });
-    assert_eq!(w.answer(Answer::Approve { scope: Scope::Once }), [], "not what was shown");
+    assert_eq!(w.answer(Answer::Approve { scope: Scope::Once, version: None }), [], "not what was shown");
     let (call, round) = w.checks.remove(0);
     assert_eq!(w.machine.to_check(call).unwrap().1, &json!({ "n": "bad" }));
     w.send(Input::Checked { call, round, found: Found::Invalid { message: "n".into(), problems: Vec::new() } });
@@ -508,9 +508,30 @@ fn edited_arguments_are_checked_and_shown_before_they_can_be_approved() {
     w.op(Op::Amend { prompt, arguments: json!({ "n": 2 }) });
     w.found(allow());
     assert!(w.running.is_empty(), "an edit never runs by itself");
-    w.answer(Answer::Approve { scope: Scope::Once });
+    w.answer(Answer::Approve { scope: Scope::Once, version: None });
     assert_eq!(w.running, [call]);
     assert_eq!(w.replayed().call(call).unwrap().0.arguments, json!({ "n": 2 }));
+}
+
+#[test]
+fn an_approval_of_what_has_changed_meanwhile_approves_nothing() {
+    let (mut w, prompt, call) = looked_at_again();
+    let seen = |version| Answer::Approve { scope: Scope::Always, version: Some(version) };
+    let Found::Ready { spec, mut check, form } = ready("b", ask()) else { panic!() };
+    check.warnings.push(Phrase::new("tool.linked"));
+    w.send(Input::Checked { call, round: 2, found: Found::Ready { spec, check, form } });
+    // The card that shows the change is on its way to the user, whose key was pressed before it came.
+    let effects = w.answer(seen(0));
+    let [Effect::Emit(Event::Prompt(PromptEvent::Refused { prompt: refused, .. })), Effect::Emit(Event::Prompt(shown))] =
+        effects.as_slice()
+    else {
+        panic!("{effects:?}")
+    };
+    let PromptEvent::Amended { approval, .. } = shown else { panic!("{shown:?}") };
+    assert_eq!((*refused, approval.version), (prompt, 1));
+    assert!(w.running.is_empty());
+    w.answer(seen(1));
+    assert_eq!(w.running, [call]);
 }
 
 /// A call that is asked about, and looked at once more because its server's tools were read anew.
@@ -531,7 +552,7 @@ fn looked_at_again() -> (World, PromptId, CallId) {
 #[test]
 fn an_approval_while_a_call_is_looked_at_again_holds_if_nothing_changed() {
     let (mut w, _, call) = looked_at_again();
-    w.answer(Answer::Approve { scope: Scope::Once });
+    w.answer(Answer::Approve { scope: Scope::Once, version: None });
     assert!(w.prompts.is_empty() && w.running.is_empty(), "it was answered, and waits for the look");
     w.send(Input::Checked { call, round: 2, found: ready("b", ask()) });
     assert_eq!(w.running, [call]);
@@ -540,13 +561,13 @@ fn an_approval_while_a_call_is_looked_at_again_holds_if_nothing_changed() {
 #[test]
 fn an_approval_while_a_call_is_looked_at_again_is_void_if_something_changed() {
     let (mut w, prompt, call) = looked_at_again();
-    w.answer(Answer::Approve { scope: Scope::Session });
+    w.answer(Answer::Approve { scope: Scope::Session, version: None });
     let Found::Ready { spec, mut check, form } = ready("b", ask()) else { panic!() };
     check.preview = Preview::Command { command: "another".into(), cwd: "/".into() };
     w.send(Input::Checked { call, round: 2, found: Found::Ready { spec, check, form } });
     assert!(w.running.is_empty());
     assert_ne!(w.only_prompt(), prompt, "it asks again");
-    w.answer(Answer::Approve { scope: Scope::Once });
+    w.answer(Answer::Approve { scope: Scope::Once, version: None });
     assert_eq!(w.running, [call]);
 }
 
@@ -585,7 +606,7 @@ fn a_grant_lets_the_alike_go_and_writes_run_one_by_one() {
         w.found(ask());
     }
     let first = *w.prompts.keys().next().unwrap();
-    w.op(Op::Answer { prompt: first, answer: Answer::Approve { scope: Scope::Session } });
+    w.op(Op::Answer { prompt: first, answer: Answer::Approve { scope: Scope::Session, version: None } });
     assert_eq!(w.running.len(), 1);
     w.found(allow());
     w.found(allow());
@@ -626,7 +647,7 @@ fn a_completions_command_runs_only_after_approval() {
     w.finish();
     w.found(allow());
     assert!(w.running.is_empty(), "it asks whatever the policy says");
-    w.answer(Answer::Approve { scope: Scope::Once });
+    w.answer(Answer::Approve { scope: Scope::Once, version: None });
     let call = w.running[0];
     w.done(call, "");
     assert_eq!(w.ends(), [&TurnEnd::Done]);
@@ -820,7 +841,8 @@ impl World {
             Act::Late(n) => {
                 let closed: Vec<PromptId> = self.closed.iter().copied().collect();
                 if let Some(prompt) = pick(&closed, n) {
-                    let effects = self.op(Op::Answer { prompt, answer: Answer::Approve { scope: Scope::Once } });
+                    let effects =
+                        self.op(Op::Answer { prompt, answer: Answer::Approve { scope: Scope::Once, version: None } });
                     assert_eq!(effects, [], "an answer for a closed prompt changes something");
                 }
             }
@@ -899,8 +921,8 @@ impl World {
         let open: Vec<PromptId> = self.prompts.keys().copied().collect();
         let Some(prompt) = pick(&open, n) else { return };
         let answer = match kind % 9 {
-            0 => Answer::Approve { scope: Scope::Once },
-            1 => Answer::Approve { scope: Scope::Always },
+            0 => Answer::Approve { scope: Scope::Once, version: None },
+            1 => Answer::Approve { scope: Scope::Always, version: None },
             2 => Answer::Reject { reason: None },
             3 => Answer::ByHand { text: "h".into() },
             4 => Answer::Submit { values: serde_json::Map::new() },

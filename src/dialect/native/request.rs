@@ -65,7 +65,7 @@ impl History<'_> {
         for item in &step.items {
             match &item.body {
                 ItemBody::Thinking { text: thought, opaque: block } => {
-                    reasoning.push(thought.as_str());
+                    reasoning.extend(Some(thought.as_str()).filter(|thought| !thought.is_empty()));
                     let own = block.as_ref().filter(|block| &*block.model == self.prompting.full_model);
                     opaque.extend(own.map(|block| block.value.clone()));
                 }

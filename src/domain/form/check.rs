@@ -285,8 +285,10 @@ fn read_json(text: &str) -> Result<Value, FieldError> {
 
 /// Patterns longer than this are not worth their compile time.
 const PATTERN_LIMIT: usize = 4096;
-/// Compiled patterns kept; a form has few.
-const PATTERN_CACHE: usize = 32;
+/// Compiled patterns kept: more than a form has fields, because all of them are checked with every key.
+const PATTERN_CACHE: usize = 512;
+/// Largest compiled pattern, bytes: it decides how long compiling takes.
+const PATTERN_SIZE: usize = 256 * 1024;
 
 thread_local! {
     /// A form checks its fields with every key, so patterns are compiled once. `None`: cannot be compiled.
@@ -315,7 +317,7 @@ fn compile(pattern: &str) -> Option<Regex> {
         return None;
     }
     let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
-    RegexBuilder::new(&translated).size_limit(1 << 20).build().ok()
+    RegexBuilder::new(&translated).size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE).build().ok()
 }
 
 // --- formats

@@ -220,3 +220,23 @@ fn errors_in_bodies_of_refusals() {
         assert_eq!(text(other), None, "{other}");
     }
 }
+
+#[test]
+fn an_answer_that_cannot_be_read_fails_its_request() {
+    let deep = |levels: usize| format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+    for (result, why) in [
+        (deep(200), "cannot be read"),
+        (deep(100_000), "cannot be read"),
+        (format!("[{}0]", "0,".repeat(VALUES + 1)), "more than"),
+        (format!("[{}{{}}]", "{},".repeat(VALUES + 1)), "more than"),
+    ] {
+        let mut pending = open(&[5, 6]);
+        let line = format!(r#"{{"jsonrpc":"2.0","result":{result},"id":6}}"#);
+        let [answer] = &read(&mut pending, &line)[..] else { panic!() };
+        assert!(answer.starts_with("6 ! -32603") && answer.contains(why), "{answer}");
+        // Nothing else is guessed to be one.
+        assert_eq!(read(&mut pending, &format!(r#"{{"method":"x","params":{result}}}"#)), ["noise"]);
+    }
+    let text = format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{}"}}"#, r#"[,{\",\\"#.repeat(VALUES));
+    assert!(read(&mut open(&[5]), &text)[0].starts_with("5 = "), "what stands in texts does not count");
+}

@@ -4,9 +4,16 @@
 //! Does not: send anything, read a clock, know a provider's address or key (`catalog`), or know a dialect.
 //! Formats do not import each other.
 
+pub mod anthropic;
+pub mod gemini;
+pub mod ollama;
 pub mod openai_chat;
+pub mod openai_responses;
 
+use super::listing::Listed;
+use super::notices::Notices;
 use crate::domain::model::{ModelError, Request, StreamEvent};
+use crate::schema::lower::Subset;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,10 +29,58 @@ pub trait Wire: Send + Sync {
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
-    /// The body of a request. The same request gives the same bytes.
-    fn body(&self, request: &Request, quirks: &Quirks) -> Value;
-    /// A reader for the reply.
+    /// The base URL as it is meant: people leave its version out, or write that of another format.
+    fn base(&self, base: &str) -> String {
+        base.trim().trim_end_matches('/').to_owned()
+    }
+    /// What the endpoint is asked about a model before the first request to it: where, and the body of the POST.
+    fn question(&self, _model: &str) -> Option<(&'static str, Value)> {
+        None
+    }
+    /// Reads the answer to [`Wire::question`].
+    fn facts(&self, _answer: &Value) -> Facts {
+        Facts::default()
+    }
+    /// The body of a request. The same arguments give the same bytes.
+    fn body(&self, request: &Request, quirks: &Quirks, facts: &Facts) -> Value;
+    /// The schemas it takes for tools.
+    fn subset(&self) -> Subset;
+    /// A reader for a reply.
     fn decoder(&self) -> Box<dyn Decode>;
+    /// A reader for the reply to this very body, which may have something to say to the user.
+    fn reader(&self, _body: &Value, _notices: &Notices) -> Box<dyn Decode> {
+        self.decoder()
+    }
+    /// Where the list of models is, below the base URL.
+    fn list(&self) -> &'static str {
+        "/models"
+    }
+    /// Reads that list; `None` when it is none.
+    fn listed(&self, answer: &Value) -> Option<Vec<Listed>>;
+}
+
+/// What an endpoint said about a model. `None`: nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Facts {
+    /// Largest context, tokens.
+    pub context: Option<u64>,
+    /// The context that it is loaded with by itself, tokens.
+    pub window: Option<u64>,
+    /// It has function calling.
+    pub tools: Option<bool>,
+    /// It can think before it answers.
+    pub thinking: Option<bool>,
+    /// It reads pictures.
+    pub images: Option<bool>,
+}
+
+/// How a body is cut into payloads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Server-sent events, or one JSON value.
+    Events,
+    /// A JSON value a line.
+    Lines,
 }
 
 /// Reads one reply, payload by payload. Any input gives events or an error, never a panic.
@@ -38,10 +93,20 @@ pub trait Decode: Send {
     fn end(&mut self, out: &mut Vec<StreamEvent>) -> Result<(), ModelError>;
     /// The reason for the end came: only counts can still follow, and they are not worth a long wait.
     fn settled(&self) -> bool;
+    /// What the payloads are cut out of.
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
 }
 
 /// Every format there is.
-static FORMATS: &[&dyn Wire] = &[&openai_chat::OpenAiChat];
+static FORMATS: &[&dyn Wire] = &[
+    &openai_chat::OpenAiChat,
+    &openai_responses::OpenAiResponses,
+    &anthropic::Anthropic,
+    &gemini::Gemini,
+    &ollama::Ollama,
+];
 
 /// The format of that name.
 pub fn find(name: &str) -> Option<&'static dyn Wire> {

@@ -9,10 +9,13 @@ mod decoder;
 
 pub use decoder::Decoder;
 
-use super::{Decode, LimitField, Quirks, Wire};
+use super::{Decode, Facts, LimitField, Quirks, Wire};
 use crate::domain::Content;
 use crate::domain::content::{beside_media, plain};
 use crate::domain::model::{CallRef, Message, Request, ToolDecl};
+use crate::provider::body::{merge, picture as known_picture};
+use crate::provider::listing::{self, Listed};
+use crate::schema::lower::{Subset, lower};
 use serde_json::{Map, Value, json};
 
 /// The format.
@@ -32,12 +35,20 @@ impl Wire for OpenAiChat {
         ("authorization", format!("Bearer {key}"))
     }
 
-    fn body(&self, request: &Request, quirks: &Quirks) -> Value {
+    fn body(&self, request: &Request, quirks: &Quirks, _facts: &Facts) -> Value {
         body(request, quirks)
+    }
+
+    fn subset(&self) -> Subset {
+        Subset::Object
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
         Box::new(Decoder::default())
+    }
+
+    fn listed(&self, answer: &Value) -> Option<Vec<Listed>> {
+        listing::by_id(answer)
     }
 }
 
@@ -76,21 +87,10 @@ pub fn body(request: &Request, quirks: &Quirks) -> Value {
     Value::Object(body)
 }
 
-/// The entry's own fields win; objects (`stream_options`, `chat_template_kwargs`) are joined.
-fn merge(into: &mut Map<String, Value>, name: &str, value: &Value) {
-    if let (Some(Value::Object(have)), Value::Object(more)) = (into.get_mut(name), value) {
-        for (name, value) in more {
-            merge(have, name, value);
-        }
-    } else {
-        into.insert(name.to_owned(), value.clone());
-    }
-}
-
 fn tool(tool: &ToolDecl) -> Value {
     json!({
         "type": "function",
-        "function": { "name": tool.name, "description": tool.description, "parameters": &*tool.schema },
+        "function": { "name": tool.name, "description": tool.description, "parameters": lower(&tool.schema, Subset::Object).schema },
     })
 }
 
@@ -170,19 +170,11 @@ fn parts(content: &[Content], quirks: &Quirks) -> Value {
         .collect()
 }
 
-/// Largest picture that is sent, bytes of base64. A larger one would be refused, and with it every later request of the session.
-const LARGEST_PICTURE: usize = 5 << 20;
-
-/// Whether it is a picture that models take: of a kind that all of them know, and not too large.
 fn is_image(block: &Content) -> bool {
-    let known = |mime: &str| matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp");
-    matches!(block, Content::Image { mime, data } if known(mime) && data.base64.len() <= LARGEST_PICTURE)
+    known_picture(block).is_some()
 }
 
 fn picture(block: &Content) -> Option<Value> {
-    let Content::Image { mime, data } = block else { return None };
-    if !is_image(block) {
-        return None;
-    }
+    let (mime, data) = known_picture(block)?;
     Some(json!({ "type": "image_url", "image_url": { "url": format!("data:{mime};base64,{}", data.base64) } }))
 }

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use serde_json::Map;
 
 fn fields(schema: Value) -> Vec<Field> {
     form(&schema).fields

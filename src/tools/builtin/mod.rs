@@ -21,7 +21,7 @@ use crate::tools::{Inspection, Invocation, Tool};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// All built-in tools of a scene.
+/// All built-in tools of a scene, and those that it was given.
 pub fn all(scene: &Arc<Scene>) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(ask_followup_question::AskFollowupQuestion::new()),
@@ -34,6 +34,11 @@ pub fn all(scene: &Arc<Scene>) -> Vec<Arc<dyn Tool>> {
     ];
     if let Some(resources) = &scene.setting().resources {
         tools.push(Arc::new(access_mcp_resource::AccessMcpResource::new(resources)));
+    }
+    for brought in &scene.setting().tools {
+        if tools.iter().all(|tool| tool.spec().id != brought.spec().id) {
+            tools.push(Arc::clone(brought));
+        }
     }
     tools
 }

@@ -17,10 +17,12 @@ pub enum Context {
     Call,
     /// In a form.
     Form,
+    /// While a recording is played.
+    Playback,
 }
 
 impl Context {
-    const ALL: [Self; 5] = [Self::Global, Self::Composer, Self::Pane, Self::Call, Self::Form];
+    const ALL: [Self; 6] = [Self::Global, Self::Composer, Self::Pane, Self::Call, Self::Form, Self::Playback];
 
     fn name(self) -> &'static str {
         match self {
@@ -29,6 +31,7 @@ impl Context {
             Self::Pane => "pane",
             Self::Call => "call",
             Self::Form => "form",
+            Self::Playback => "playback",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! All keys, generated from the keymap, so that it is never out of date.
 
 use crate::tui::command::Command;
+use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::look::Look;
 use crate::tui::outcome::{Layer, Outcome};
@@ -14,6 +15,8 @@ use ratatui::layout::{Position, Rect};
 #[derive(Debug, Default)]
 pub struct Help {
     pager: Pager,
+    /// A recording is played: its keys stand first.
+    playback: bool,
 }
 
 impl Help {
@@ -23,6 +26,7 @@ impl Help {
     }
 }
 
+const PLAYBACK: (Context, &str) = (Context::Playback, "layer.help_playback");
 const SECTIONS: [(Context, &str); 5] = [
     (Context::Composer, "layer.help_composer"),
     (Context::Global, "layer.help_global"),
@@ -33,9 +37,9 @@ const SECTIONS: [(Context, &str); 5] = [
 /// Columns of the keys.
 const KEYS: u16 = 26;
 
-fn lines(look: &Look<'_>) -> Vec<Line> {
+fn lines(look: &Look<'_>, first: Option<(Context, &'static str)>) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (context, heading) in SECTIONS {
+    for (context, heading) in first.into_iter().chain(SECTIONS) {
         if !lines.is_empty() {
             lines.push(Line::new());
         }
@@ -67,6 +71,10 @@ impl Layer for Help {
         "help"
     }
 
+    fn learn(&mut self, facts: &Facts) {
+        self.playback = facts.playback.is_some();
+    }
+
     fn key(&mut self, key: KeyEvent, _look: &Look<'_>) -> Outcome {
         match key.code {
             KeyCode::Esc | KeyCode::Char('q' | '?') => Outcome::Close(Vec::new()),
@@ -79,7 +87,8 @@ impl Layer for Help {
         let title = Line::of(look.strings.get("layer.help_title"), Role::TitleFocused);
         let hints = frame::hints(look, &[("Esc", "layer.hint_back"), ("↑↓", "layer.hint_scroll")]);
         let inside = frame::sheet(area, buffer, look, &title, &Line::new(), &hints);
-        self.pager.draw(inside, buffer, look, &line::rows(&lines(look), inside.width));
+        let first = self.playback.then_some(PLAYBACK);
+        self.pager.draw(inside, buffer, look, &line::rows(&lines(look, first), inside.width));
         None
     }
 }

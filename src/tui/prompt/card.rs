@@ -172,7 +172,7 @@ impl Card {
     }
 
     /// Rows out of sight below.
-    pub(super) fn below(&self) -> u16 {
+    pub(super) fn below(&self) -> usize {
         each!(self, card => card.below())
     }
 }

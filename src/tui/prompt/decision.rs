@@ -247,7 +247,7 @@ impl DecisionCard {
         panel::draw_input(&mut self.hint, glyphs(look).pointer, area, buffer, look)
     }
 
-    pub(super) fn below(&self) -> u16 {
+    pub(super) fn below(&self) -> usize {
         self.page.below()
     }
 }

@@ -104,7 +104,7 @@ impl FormCard {
         self.view.draw(area, buffer, look)
     }
 
-    pub(super) fn below(&self) -> u16 {
+    pub(super) fn below(&self) -> usize {
         self.view.below()
     }
 }

@@ -246,7 +246,7 @@ impl LinkCard {
         self.menu.draw(&choices, rest, buffer, look)
     }
 
-    pub(super) fn below(&self) -> u16 {
+    pub(super) fn below(&self) -> usize {
         self.page.below()
     }
 }

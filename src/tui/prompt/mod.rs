@@ -84,11 +84,15 @@ impl Prompts {
             }
             PromptEvent::Refused { prompt, problems } => {
                 let again = self.queue.refuse(prompt, now);
+                let mut why = "prompt.refused";
                 if let Some(entry) = self.queue.get_mut(prompt) {
+                    if matches!(entry.card, Card::Approval(_)) {
+                        why = "prompt.changed";
+                    }
                     entry.card.refuse(problems);
                 }
                 self.replaced(prompt, now);
-                if again { vec![Effect::Notice(Notice::warning(Phrase::new("prompt.refused")))] } else { Vec::new() }
+                if again { vec![Effect::Notice(Notice::warning(Phrase::new(why)))] } else { Vec::new() }
             }
             PromptEvent::Closed { prompt, why } => self.closed(prompt, why, now),
         }

@@ -20,15 +20,15 @@ enum By {
 /// A window on rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Page {
-    top: u16,
+    top: usize,
     by: By,
-    height: u16,
-    total: u16,
+    height: usize,
+    total: usize,
 }
 
 impl Page {
     /// The first row in sight.
-    pub(super) fn top(self) -> u16 {
+    pub(super) fn top(self) -> usize {
         self.top
     }
 
@@ -45,19 +45,22 @@ impl Page {
 
     /// Turns a page up (-1) or down (1); whether there was anything to turn to.
     pub(super) fn turn(&mut self, by: i32) -> bool {
-        self.scroll(by * i32::from(self.height.saturating_sub(1).max(1)))
+        let page = i32::try_from(self.height.saturating_sub(1).max(1)).unwrap_or(i32::MAX);
+        self.scroll(by.saturating_mul(page))
     }
 
     /// Moves by rows; whether there was anything to move to.
     pub(super) fn scroll(&mut self, by: i32) -> bool {
         self.by = By::Reading;
         let last = self.total.saturating_sub(self.height);
-        let to = (i32::from(self.top) + by).clamp(0, i32::from(last)) as u16;
+        let to = self.top.saturating_add_signed(by as isize).min(last);
         std::mem::replace(&mut self.top, to) != to
     }
 
-    /// Fits the window to what is there. While following, `keep` (first row, row behind the last) stays in sight.
-    pub(super) fn settle(&mut self, total: u16, height: u16, keep: Option<(u16, u16)>) {
+    /// Fits the window to what is there, however many rows that are: nobody may approve what cannot be scrolled to. While following, `keep` (first row,
+    /// row behind the last) stays in sight.
+    pub(super) fn settle(&mut self, total: usize, height: u16, keep: Option<(usize, usize)>) {
+        let height = usize::from(height);
         self.total = total;
         self.height = height;
         if let (By::Following, Some((from, to))) = (self.by, keep) {
@@ -70,20 +73,20 @@ impl Page {
     }
 
     /// Rows below the window.
-    pub(super) fn below(self) -> u16 {
+    pub(super) fn below(self) -> usize {
         self.total.saturating_sub(self.top.saturating_add(self.height))
     }
 
     /// Draws a mark into the last column of the window's area: which part of the whole is in sight.
     pub(super) fn mark(self, area: Rect, buffer: &mut Buffer, look: &Look<'_>) {
-        if self.total <= area.height || area.is_empty() {
+        if self.total <= usize::from(area.height) || area.is_empty() {
             return;
         }
         let g = glyphs(look);
         let x = area.right() - 1;
-        let (height, total) = (u32::from(area.height), u32::from(self.total));
-        let thumb = (height * height / total).max(1);
-        let from = (u32::from(self.top) * height / total).min(height - thumb);
+        let height = usize::from(area.height);
+        let thumb = (height * height / self.total).max(1);
+        let from = (self.top * height / self.total).min(height - thumb);
         for y in from..from + thumb {
             put(g.thumb, x, area.y + y as u16, Role::Dim, buffer, look);
         }

@@ -36,21 +36,21 @@ pub(super) fn draw_body(
 pub(super) fn draw_body_keeping(
     body: &[Row],
     pinned: u16,
-    (page, keep): (&mut Page, Option<(u16, u16)>),
+    (page, keep): (&mut Page, Option<(usize, usize)>),
     area: Rect,
     buffer: &mut Buffer,
     look: &Look<'_>,
 ) -> Rect {
-    let total = body.len().min(usize::from(u16::MAX)) as u16;
+    let total = u16::try_from(body.len()).unwrap_or(u16::MAX);
     let least = total.min(area.height.div_ceil(2));
     // On little room the first thing to go is the line that explains.
     let tight = total.saturating_add(pinned) > area.height && pinned > 1;
     let pinned = pinned - u16::from(tight);
     let pinned = pinned.min(area.height - least.min(area.height));
-    let air = u16::from(total > 0 && total + pinned < area.height);
+    let air = u16::from(total > 0 && total.saturating_add(pinned) < area.height);
     let window = Rect { height: (area.height - pinned - air).min(total), ..area };
-    page.settle(total, window.height, keep);
-    let shown = body.iter().skip(usize::from(page.top())).take(usize::from(window.height));
+    page.settle(body.len(), window.height, keep);
+    let shown = body.iter().skip(page.top()).take(usize::from(window.height));
     let columns = area.width.saturating_sub(1);
     for (y, row) in shown.enumerate() {
         row.draw(Rect { y: window.y + y as u16, width: columns, height: 1, ..window }, buffer, look.theme);
@@ -74,8 +74,8 @@ pub(super) fn scroll_key(key: KeyEvent, page: &mut Page, look: &Look<'_>) -> boo
     match key.code {
         KeyCode::PageUp => page.turn(-1),
         KeyCode::PageDown | KeyCode::Char(' ') => page.turn(1),
-        KeyCode::Home => page.scroll(i32::from(i16::MIN)),
-        KeyCode::End => page.scroll(i32::from(i16::MAX)),
+        KeyCode::Home => page.scroll(i32::MIN),
+        KeyCode::End => page.scroll(i32::MAX),
         KeyCode::Up if shift => page.scroll(-1),
         KeyCode::Down if shift => page.scroll(1),
         _ => return false,

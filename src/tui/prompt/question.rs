@@ -136,7 +136,7 @@ impl QuestionCard {
     }
 
     /// The rows, and which of them belong to the highlighted option.
-    fn rows(&self, columns: u16, look: &Look<'_>) -> (Vec<Row>, (u16, u16)) {
+    fn rows(&self, columns: u16, look: &Look<'_>) -> (Vec<Row>, (usize, usize)) {
         let mut lines = Lines::new(columns);
         lines.text(self.question.text.trim(), Role::Text);
         let mut keep = (0, 0);
@@ -146,14 +146,14 @@ impl QuestionCard {
                 lines.blank();
             }
             let here = index == self.at;
-            let from = lines.len() as u16;
+            let from = lines.len();
             let number = format!("{} ", index + 1);
             let paint: Paint = if here { Role::Selected.with(Modifier::BOLD) } else { Role::Text.into() };
             let mark = if here { pointer } else { " " };
             let prefix = [(mark, Role::Accent.into()), (number.as_str(), Role::Key.into())];
             lines.hanging(&prefix, &[(option.trim(), paint)], Break::Words);
             if here {
-                keep = (from, lines.len() as u16);
+                keep = (from, lines.len());
             }
         }
         (lines.finish(), keep)
@@ -176,8 +176,8 @@ impl QuestionCard {
         let on_line = self.draw_line(mark, rest, buffer, look);
         match keep {
             Some((from, _)) => {
-                let y = from.checked_sub(self.page.top())?;
-                let y = area.y + y;
+                let y = u16::try_from(from.checked_sub(self.page.top())?).ok()?;
+                let y = area.y.saturating_add(y);
                 (y < rest.y).then(|| Position::new(area.x + 1, y))
             }
             None => on_line,
@@ -194,7 +194,7 @@ impl QuestionCard {
         caret
     }
 
-    pub(super) fn below(&self) -> u16 {
+    pub(super) fn below(&self) -> usize {
         self.page.below()
     }
 }

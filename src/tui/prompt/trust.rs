@@ -120,7 +120,7 @@ impl TrustCard {
         self.menu.draw(&choices, rest, buffer, look)
     }
 
-    pub(super) fn below(&self) -> u16 {
+    pub(super) fn below(&self) -> usize {
         self.page.below()
     }
 }

@@ -10,10 +10,10 @@ pub mod json;
 pub mod markdown;
 pub mod measure;
 pub mod row;
-pub mod sanitize;
 pub mod width;
 pub mod wrap;
 
+pub use crate::sanitize;
 pub use glyph::{Glyphs, Signs};
 pub use row::{Fill, Row, RowBuilder, Run};
 pub use wrap::{Frame, Span};

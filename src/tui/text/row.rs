@@ -104,7 +104,7 @@ impl RowBuilder {
             return self;
         }
         self.text.push_str(text);
-        self.width = self.width.saturating_add(width::of(text));
+        self.width = (self.width + width::of(text)).min(width::WIDEST);
         match self.runs.last_mut() {
             Some(run) if run.paint == paint => run.len += text.len() as u32,
             _ => self.runs.push(Run { len: text.len() as u32, paint }),

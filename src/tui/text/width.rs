@@ -19,6 +19,11 @@ static JOINS: AtomicBool = AtomicBool::new(false);
 const ZWJ: char = '\u{200d}';
 /// A cluster with more bytes than this is cut when drawn: a pile of accents is not text.
 const CLUSTER_BYTES: usize = 32;
+/// A cluster with more bytes than this is taken apart.
+const LONGEST_CLUSTER: usize = 64;
+
+/// More columns than any screen has. No text counts for more, so that sums of a few widths, of texts that others made, never overflow.
+pub const WIDEST: u16 = 0x1fff;
 
 /// Says how wide this terminal draws ambiguous characters (● ℃ →).
 pub fn set_ambiguous_wide(wide: bool) {
@@ -40,13 +45,13 @@ pub fn epoch() -> u8 {
     u8::from(ambiguous_wide()) | u8::from(JOINS.load(Ordering::Relaxed)) << 1
 }
 
-/// Columns that a text takes.
+/// Columns that a text takes; [`WIDEST`] at most.
 pub fn of(text: &str) -> u16 {
     if text.is_ascii() {
-        return text.len().min(usize::from(u16::MAX)) as u16;
+        return text.len().min(usize::from(WIDEST)) as u16;
     }
     let columns: usize = pieces(text).map(|(_, columns)| usize::from(columns)).sum();
-    columns.min(usize::from(u16::MAX)) as u16
+    columns.min(usize::from(WIDEST)) as u16
 }
 
 /// Columns of one grapheme cluster.
@@ -80,7 +85,10 @@ impl<'a> Iterator for Pieces<'a> {
         {
             return Some((self.take(first.len_utf8()), columns));
         }
-        let cluster = self.rest.graphemes(true).next()?;
+        // No cluster that means anything is longer, and looking at all of an endless one for each of its pieces would take for ever.
+        let most = self.rest.len().min(LONGEST_CLUSTER);
+        let end = (0..=most).rev().find(|at| self.rest.is_char_boundary(*at)).unwrap_or(most);
+        let cluster = self.rest[..end].graphemes(true).next()?;
         if self.joins {
             let columns = if self.wide { cluster.width_cjk() } else { cluster.width() };
             return Some((self.take(cluster.len()), columns.min(2) as u16));
@@ -191,6 +199,15 @@ mod tests {
         assert_eq!(cut("🇩🇪🇫🇷"), [("🇩🇪", 2), ("🇫🇷", 2)]);
         assert_eq!(cut("か\u{3099}"), [("か\u{3099}", 2)]);
         assert_eq!(sent("❤\u{fe0f}"), "❤");
+    }
+
+    #[test]
+    fn endless_clusters_are_cut_in_linear_time() {
+        for (text, columns) in [("e".to_owned() + &"\u{301}".repeat(50_000), 1), ("👩\u{200d}".repeat(20_000), 40_000)]
+        {
+            assert_eq!(pieces(&text).map(|(_, columns)| u32::from(columns)).sum::<u32>(), columns);
+            assert!(pieces(&text).all(|(piece, _)| piece.len() <= LONGEST_CLUSTER));
+        }
     }
 
     proptest! {

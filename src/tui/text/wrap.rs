@@ -86,7 +86,8 @@ impl Line {
             self.source = source.clone();
         }
         self.text.push_str(text);
-        self.columns += columns;
+        // More spaces than a screen has columns wait for a word to follow them.
+        self.columns = self.columns.saturating_add(columns);
         self.source.end = self.source.end.max(source.end);
         match self.runs.last_mut() {
             Some(run) if run.paint == paint => run.len += text.len() as u32,
@@ -163,7 +164,7 @@ impl<'o> Wrapper<'o> {
             if clean || sanitize::is_clean(piece) {
                 self.piece(piece, columns, span.paint, &place);
             } else if piece == "\t" {
-                let column = self.line.columns + self.spaces.columns;
+                let column = self.line.columns.saturating_add(self.spaces.columns);
                 for _ in 0..4 - column % 4 {
                     self.piece(" ", 1, span.paint, &place);
                 }
@@ -213,7 +214,9 @@ impl<'o> Wrapper<'o> {
     fn after_spaces(&mut self, columns: u16, next: usize) {
         let stays = (self.line.text.len(), self.line.columns, self.line.source.end);
         let spaces = std::mem::take(&mut self.spaces);
-        if !self.line.text.is_empty() && self.line.columns + spaces.columns + columns > self.room {
+        if !self.line.text.is_empty()
+            && self.line.columns.saturating_add(spaces.columns).saturating_add(columns) > self.room
+        {
             self.emit();
             return;
         }

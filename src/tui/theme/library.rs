@@ -7,6 +7,7 @@
 
 use super::colour::{self, Depth, Rgb, fit, is_light, mix, parse};
 use super::{Role, Theme};
+use crate::disk;
 use crate::domain::{Notice, Phrase};
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -117,9 +118,9 @@ impl Library {
         if let Some(directory) = self.directory.as_ref().filter(|_| !name.contains(['/', '\\'])) {
             let path = directory.join(format!("{name}.toml"));
             let file = path.display().to_string();
-            match std::fs::read_to_string(&path) {
-                Ok(text) => return Some((file, text)),
-                Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => {}
+            match disk::read(&path) {
+                Ok(Some(text)) => return Some((file, text)),
+                Ok(None) => {}
                 Err(problem) => {
                     let phrase = Phrase::new("theme.unreadable").with("file", file).with("problem", problem);
                     warnings.push(Notice::warning(phrase));

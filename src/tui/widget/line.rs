@@ -31,7 +31,7 @@ impl Line {
         if !text.is_empty() {
             let flat = if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text.to_owned() };
             let clean = sanitize::line(&flat).into_owned();
-            self.width = self.width.saturating_add(width::of(&clean));
+            self.width = (self.width + width::of(&clean)).min(width::WIDEST);
             self.pieces.push((clean, paint.into()));
         }
         self
@@ -39,7 +39,7 @@ impl Line {
 
     /// Appends all pieces of another line.
     pub fn append(&mut self, other: Self) -> &mut Self {
-        self.width = self.width.saturating_add(other.width);
+        self.width = (self.width + other.width).min(width::WIDEST);
         self.pieces.extend(other.pieces);
         self
     }

@@ -86,10 +86,10 @@ fn idle() {
     let mut program = launch(&place, &server, &[]);
     program.pump(Duration::from_secs(3));
     let pids: Vec<u32> = [program.pid()].into_iter().chain(process::children(program.pid())).collect();
-    let wakes = || pids.iter().map(|pid| process::wakes(*pid)).sum::<u64>();
-    let (before, bytes) = (wakes(), program.bytes);
+    let sleeps = || pids.iter().flat_map(|pid| process::sleeps(*pid)).collect();
+    let (before, bytes) = (sleeps(), program.bytes);
     program.pump(Duration::from_secs(10));
-    let (woke, wrote) = (wakes() - before, program.bytes - bytes);
+    let (woke, wrote) = (process::woken(&before, &sleeps()), program.bytes - bytes);
     let mib = |pid| process::memory(pid).0 as f64 / 1024.0;
     row("Resident when idle", mib(pids[0]), "MiB", Limit::Most(25.0), "122");
     for guard in &pids[1..] {
@@ -132,8 +132,8 @@ fn stream() {
         last.push(watch.cost());
     }
     let short = server(reply(&[Stretch::paced(PACED, 200)], &times));
-    let place = past::place(40_000);
-    let behind: Vec<Cost> = (0..ROUNDS).map(|_| paced(&place, &short, &times, PACED)).collect();
+    // Each has a past of its own: what one round adds would be seen by the next.
+    let behind: Vec<Cost> = (0..ROUNDS).map(|_| paced(&past::place(40_000), &short, &times, PACED)).collect();
     let both = |of: fn(&Cost) -> f64| median(&first.iter().chain(&last).map(of).collect::<Vec<_>>());
     row("Streaming 200 chunks/s: CPU seconds a 1,000 chunks", both(|c| c.cpu), "", Limit::Most(0.15), "2.39");
     let silent = silent(&short, &times, PACED);

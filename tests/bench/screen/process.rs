@@ -1,5 +1,8 @@
 //! What the system says about a process: memory, time, wake-ups.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+
 /// Resident memory, in KiB: now, and the most so far.
 pub fn memory(pid: u32) -> (u64, u64) {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -20,11 +23,18 @@ pub fn cpu(pid: u32) -> f64 {
     ticks as f64 / rustix::param::clock_ticks_per_second() as f64
 }
 
-/// How often its threads went to sleep by themselves: an idle program's figure does not rise.
-pub fn wakes(pid: u32) -> u64 {
+/// How often each of its threads went to sleep by itself: an idle program's figures do not rise.
+pub fn sleeps(pid: u32) -> HashMap<PathBuf, u64> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let status = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
-    status.map(|status| field(&status, "voluntary_ctxt_switches:")).sum()
+    let status =
+        tasks.filter_map(|task| Some((task.path(), std::fs::read_to_string(task.path().join("status")).ok()?)));
+    status.map(|(task, status)| (task, field(&status, "voluntary_ctxt_switches:"))).collect()
+}
+
+/// By how much they rose. A thread that ended meanwhile woke once to do so.
+pub fn woken(before: &HashMap<PathBuf, u64>, after: &HashMap<PathBuf, u64>) -> u64 {
+    let ended = before.keys().filter(|task| !after.contains_key(*task)).count() as u64;
+    ended + after.iter().map(|(task, count)| count - before.get(task).unwrap_or(&0)).sum::<u64>()
 }
 
 /// Its children.

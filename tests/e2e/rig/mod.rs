@@ -1,5 +1,7 @@
 //! The real program in a pseudo terminal, with a place of its own: home, working directory, servers, processes.
 
+#[path = "../../support/speech.rs"]
+pub mod speech;
 #[path = "../../support/sse_model.rs"]
 pub mod sse_model;
 

@@ -208,6 +208,6 @@ fn usage(frame: &Value) -> Option<Usage> {
         output = output.saturating_add(reasoning);
     }
     let cached = count("/prompt_tokens_details/cached_tokens").or_else(|| count("/prompt_cache_hit_tokens"));
-    let usage = Usage { input, output, cached: cached.unwrap_or(0), reasoning };
+    let usage = Usage { input, output, cached: cached.unwrap_or(0), written: 0, reasoning };
     (usage != Usage::default()).then_some(usage)
 }

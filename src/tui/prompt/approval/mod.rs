@@ -169,8 +169,8 @@ impl ApprovalCard {
             return Act::Consumed;
         }
         match command {
-            Command::ApproveOnce => Act::Answer(Answer::Approve { scope: Scope::Once }),
-            Command::ApproveSession => Act::Answer(Answer::Approve { scope: Scope::Session }),
+            Command::ApproveOnce => Act::Answer(self.approve(Scope::Once)),
+            Command::ApproveSession => Act::Answer(self.approve(Scope::Session)),
             Command::Reject => Act::Answer(Answer::Reject { reason: None }),
             Command::ApproveAlways => self.turn_to(Mode::Always),
             Command::RejectWithReason => self.turn_to(Mode::Reason),
@@ -182,6 +182,11 @@ impl ApprovalCard {
             Command::CallDetails => Act::Emit(vec![Effect::Details(Box::new(details::of(&self.approval, look)))]),
             _ => Act::Consumed,
         }
+    }
+
+    /// Approves what is on the screen, and nothing else.
+    fn approve(&self, scope: Scope) -> Answer {
+        Answer::Approve { scope, version: Some(self.approval.version) }
     }
 
     fn turn_to(&mut self, mode: Mode) -> Act {
@@ -201,7 +206,7 @@ impl ApprovalCard {
             return Act::Consumed;
         }
         match look.keymap.find(Context::Call, key) {
-            Some(Command::Confirm) => Act::Answer(Answer::Approve { scope: Scope::Always }),
+            Some(Command::Confirm) => Act::Answer(self.approve(Scope::Always)),
             Some(Command::Escape) => self.back(),
             Some(_) => Act::Consumed,
             None => Act::Ignored,
@@ -402,7 +407,7 @@ impl ApprovalCard {
         panel::draw_input(input, glyphs(look).pointer, area, buffer, look)
     }
 
-    pub(super) fn below(&self) -> u16 {
+    pub(super) fn below(&self) -> usize {
         match (&self.form, self.mode) {
             (Some(form), Mode::Edit) => form.below(),
             _ => self.page.below(),

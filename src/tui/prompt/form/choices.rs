@@ -40,12 +40,12 @@ pub(super) enum State {
 const GAP: u16 = 2;
 
 fn columns_of(item: &Item<'_>) -> u16 {
-    width::of(item.mark) + 1 + width::of(&sanitize::line(item.title))
+    width::of(&sanitize::line(item.title)).saturating_add(width::of(item.mark) + 1)
 }
 
 /// The layout of the choices in a width, and its size.
 pub(super) fn measure(items: &[Item<'_>], columns: u16) -> (Flow, Size) {
-    let total: u32 = items.iter().map(|item| u32::from(columns_of(item) + GAP)).sum();
+    let total: u32 = items.iter().map(|item| u32::from(columns_of(item)) + u32::from(GAP)).sum();
     let total = total.saturating_sub(u32::from(GAP));
     if total <= u32::from(columns) && !items.iter().any(|item| item.title.contains('\n')) {
         return (Flow::Row, Size { columns: total as u16, rows: 1 });
@@ -97,7 +97,7 @@ pub(super) fn draw(
             }
         }
         if flow == Flow::Row {
-            x = (x + columns_of(item) + GAP).min(area.right());
+            x = x.saturating_add(columns_of(item)).saturating_add(GAP).min(area.right());
         }
     }
     caret

@@ -58,7 +58,8 @@ impl Foot {
         let status = status_text(status, purpose, look);
         let status_above = status.as_ref().is_some_and(|(text, _)| BUTTONS + width::of(text) > columns);
         let content = if tree.entries.is_empty() { Content::Nothing } else { Content::Fields };
-        Self { purpose, content, reserve: reserve.max(help.len()) as u16, help, status, status_above }
+        let reserve = u16::try_from(reserve.max(help.len())).unwrap_or(u16::MAX);
+        Self { purpose, content, reserve, help, status, status_above }
     }
 
     /// Rows it wants above the buttons.
@@ -68,7 +69,7 @@ impl Foot {
 
     /// Rows it has something to say in now.
     pub(super) fn need(&self) -> u16 {
-        self.help.len() as u16 + u16::from(self.status_above)
+        u16::try_from(self.help.len()).unwrap_or(u16::MAX).saturating_add(u16::from(self.status_above))
     }
 
     /// Draws help into all rows but the last, and the buttons into that; returns where the caret stands, if a button has the focus.

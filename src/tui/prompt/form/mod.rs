@@ -378,9 +378,10 @@ impl FormView {
 
     /// Rows it would like at this width: fields, help and buttons.
     pub fn height(&mut self, columns: u16, look: &Look<'_>) -> u16 {
-        let body = sheet::height(&self.blocks(columns.saturating_sub(1), look));
+        let rows = sheet::height(&self.blocks(columns.saturating_sub(1), look));
+        let body = u16::try_from(rows).unwrap_or(u16::MAX);
         let help = self.foot(columns, look).want();
-        body.saturating_add(help + air_of(body, help) + 1)
+        body.saturating_add(help).saturating_add(air_of(body, help) + 1)
     }
 
     /// Draws it; the buttons stay in sight whatever the height. Returns where the caret stands.
@@ -389,15 +390,17 @@ impl FormView {
             return None;
         }
         let blocks = self.blocks(area.width.saturating_sub(1), look);
-        let body = sheet::height(&blocks);
+        let rows = sheet::height(&blocks);
+        let body = u16::try_from(rows).unwrap_or(u16::MAX);
         let foot = self.foot(area.width, look);
         let room = area.height - 1;
         // Fields come first; help gets what they leave, else what it needs of a third.
         let help = foot.want().min(room.saturating_sub(body).max(foot.need().min(room / 3)));
-        let air = room.saturating_sub(body + help).min(air_of(body, help));
+        let air = room.saturating_sub(body.saturating_add(help)).min(air_of(body, help));
         let window = Rect { height: room - help - air, ..area };
         let focused = self.focused_field();
-        self.page.settle(body, window.height, focused.map(|index| self.span(&blocks, index, window.height)));
+        let keep = focused.map(|index| self.span(&blocks, index, usize::from(window.height)));
+        self.page.settle(rows, window.height, keep);
         let inner = Rect { width: area.width.saturating_sub(1), ..window };
         let caret = sheet::draw(&blocks, &mut self.tree, focused, (inner, self.page.top()), buffer, look);
         self.page.mark(window, buffer, look);
@@ -411,12 +414,12 @@ impl FormView {
     }
 
     /// Rows of fields out of sight below.
-    pub(super) fn below(&self) -> u16 {
+    pub(super) fn below(&self) -> usize {
         self.page.below()
     }
 
     /// The rows that must be in sight for a field; with the first one comes the message above it, if all of that fits.
-    fn span(&self, blocks: &[Block], index: usize, height: u16) -> (u16, u16) {
+    fn span(&self, blocks: &[Block], index: usize, height: usize) -> (usize, usize) {
         let (from, to) = sheet::span_of(blocks, index);
         let is_first = self.stops().first() == Some(&Stop::Field(index));
         if is_first && to <= height { (0, to) } else { (from, to) }

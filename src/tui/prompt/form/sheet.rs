@@ -63,14 +63,14 @@ enum Body {
 /// Something at a place within a block.
 struct Part {
     x: u16,
-    y: u16,
+    y: usize,
     body: Body,
 }
 
 /// A stretch of the form: text above it, a group's heading, or a field.
 pub(super) struct Block {
     entry: Option<usize>,
-    pub height: u16,
+    pub height: usize,
     parts: Vec<Part>,
 }
 
@@ -88,16 +88,16 @@ impl Block {
     }
 
     fn rows(rows: Vec<Row>, x: u16) -> Self {
-        Self { entry: None, height: rows.len() as u16, parts: vec![Part { x, y: 0, body: Body::Rows(rows) }] }
+        Self { entry: None, height: rows.len(), parts: vec![Part { x, y: 0, body: Body::Rows(rows) }] }
     }
 
-    fn put(&mut self, x: u16, y: u16, rows: Vec<Row>) {
-        self.height = self.height.max(y + rows.len() as u16);
+    fn put(&mut self, x: u16, y: usize, rows: Vec<Row>) {
+        self.height = self.height.max(y + rows.len());
         self.parts.push(Part { x, y, body: Body::Rows(rows) });
     }
 
-    fn put_control(&mut self, x: u16, y: u16, size: Size) {
-        self.height = self.height.max(y + size.rows);
+    fn put_control(&mut self, x: u16, y: usize, size: Size) {
+        self.height = self.height.max(y + usize::from(size.rows));
         self.parts.push(Part { x, y, body: Body::Control(size) });
     }
 }
@@ -182,7 +182,7 @@ fn beside(entry: &mut Entry, plan: Plan, value: u16, focus: Focus, look: &Look<'
         block.put(at, 0, rows);
     } else {
         let rows = error_rows(entry, room, look).unwrap_or_else(|| hint_rows(entry, room, look));
-        block.put(value, size.rows, rows);
+        block.put(value, usize::from(size.rows), rows);
     }
     block
 }
@@ -193,17 +193,17 @@ fn below(entry: &mut Entry, plan: Plan, focus: Focus, look: &Look<'_>) -> Block 
     let room = plan.columns.saturating_sub(x).max(1);
     let labels = label_rows(entry, room, focus, look);
     let label_end = labels.last().map_or(0, |row| row.width) + GAP;
-    let mut y = labels.len() as u16;
+    let mut y = labels.len();
     let mut block = Block::rows(labels, x);
     let hints = hint_rows(entry, room.saturating_sub(label_end), look);
     if room.saturating_sub(label_end) >= 6 {
-        block.put(x + label_end, y - 1, hints);
+        block.put(x + label_end, y.saturating_sub(1), hints);
     }
     let room = room.saturating_sub(2).max(1);
     let columns = control_columns(&entry.control, plan.field.min(room), room);
     let size = entry.control.measure(columns, look);
     block.put_control(x + 2, y, size);
-    y += size.rows;
+    y += usize::from(size.rows);
     if let Some(rows) = error_rows(entry, room, look) {
         block.put(x + 2, y, rows);
     }
@@ -211,18 +211,18 @@ fn below(entry: &mut Entry, plan: Plan, focus: Focus, look: &Look<'_>) -> Block 
 }
 
 /// Rows of all blocks together.
-pub(super) fn height(blocks: &[Block]) -> u16 {
-    blocks.iter().map(|block| block.height).fold(0, u16::saturating_add)
+pub(super) fn height(blocks: &[Block]) -> usize {
+    blocks.iter().map(|block| block.height).sum()
 }
 
 /// First row and row behind the last of an entry's block.
-pub(super) fn span_of(blocks: &[Block], entry: usize) -> (u16, u16) {
-    let mut top = 0_u16;
+pub(super) fn span_of(blocks: &[Block], entry: usize) -> (usize, usize) {
+    let mut top = 0;
     for block in blocks {
         if block.entry == Some(entry) {
-            return (top, top.saturating_add(block.height));
+            return (top, top + block.height);
         }
-        top = top.saturating_add(block.height);
+        top += block.height;
     }
     (0, 0)
 }
@@ -232,13 +232,13 @@ pub(super) fn draw(
     blocks: &[Block],
     tree: &mut Tree,
     focused: Option<usize>,
-    (area, top): (Rect, u16),
+    (area, top): (Rect, usize),
     buffer: &mut Buffer,
     look: &Look<'_>,
 ) -> Option<Position> {
     let window = Window { area, top };
     let mut caret = None;
-    let mut at = 0_u16;
+    let mut at = 0;
     for block in blocks {
         let focus = if block.entry.is_some() && block.entry == focused { Focus::Here } else { Focus::Elsewhere };
         if focus == Focus::Here {
@@ -263,7 +263,7 @@ pub(super) fn draw(
                 }
             }
         }
-        at = at.saturating_add(block.height);
+        at += block.height;
     }
     caret
 }
@@ -271,17 +271,17 @@ pub(super) fn draw(
 /// What of the form is in sight.
 struct Window {
     area: Rect,
-    top: u16,
+    top: usize,
 }
 
 impl Window {
     /// The row of the screen for a row of the form.
-    fn y(&self, y: u16) -> Option<u16> {
-        let y = y.checked_sub(self.top).filter(|y| *y < self.area.height)?;
+    fn y(&self, y: usize) -> Option<u16> {
+        let y = u16::try_from(y.checked_sub(self.top)?).ok().filter(|y| *y < self.area.height)?;
         Some(self.area.y + y)
     }
 
-    fn row(&self, row: &Row, x: u16, y: u16, buffer: &mut Buffer, look: &Look<'_>) {
+    fn row(&self, row: &Row, x: u16, y: usize, buffer: &mut Buffer, look: &Look<'_>) {
         if let Some(y) = self.y(y) {
             let columns = self.area.width.saturating_sub(x);
             row.draw(Rect::new(self.area.x + x, y, columns, 1), buffer, look.theme);
@@ -292,19 +292,19 @@ impl Window {
     fn control(
         &self,
         control: &mut Control,
-        (x, y): (u16, u16),
+        (x, y): (u16, usize),
         size: Size,
         focus: Focus,
         (buffer, look): (&mut Buffer, &Look<'_>),
     ) -> Option<Position> {
-        if y >= self.top.saturating_add(self.area.height) || y + size.rows <= self.top {
+        if y >= self.top + usize::from(self.area.height) || y + usize::from(size.rows) <= self.top {
             return None;
         }
         let columns = size.columns.min(self.area.width.saturating_sub(x));
         let mut aside = Buffer::empty(Rect::new(0, 0, columns, size.rows));
         let caret = control.draw(aside.area, &mut aside, look, focus);
         for row in 0..size.rows {
-            let Some(to) = self.y(y + row) else { continue };
+            let Some(to) = self.y(y + usize::from(row)) else { continue };
             for column in 0..columns {
                 if let Some(cell) = buffer.cell_mut((self.area.x + x + column, to)) {
                     *cell = aside[(column, row)].clone();
@@ -312,6 +312,6 @@ impl Window {
             }
         }
         let caret = caret.filter(|_| focus == Focus::Here)?;
-        Some(Position::new(self.area.x + x + caret.x, self.y(y + caret.y)?))
+        Some(Position::new(self.area.x + x + caret.x, self.y(y + usize::from(caret.y))?))
     }
 }

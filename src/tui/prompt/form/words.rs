@@ -3,42 +3,39 @@
 use super::field::Control;
 use super::tree::Entry;
 use crate::domain::form::check::{text_of, unchecked_pattern};
+use crate::domain::form::says::{number, short};
 use crate::domain::form::{Field, FieldError, FieldKind, TextFormat};
 use crate::tui::look::Look;
 use crate::tui::prompt::glyph::glyphs;
+use serde_json::Value;
+use std::io::{self, Write};
+
+/// Longest help of a field, bytes.
+const HELP: usize = 2_000;
+
+/// The beginning of a value's JSON text. Costs what it returns, not what the value holds.
+fn head(value: &Value) -> String {
+    struct Head(Vec<u8>);
+    impl Write for Head {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.extend_from_slice(bytes);
+            if self.0.len() > HELP { Err(io::ErrorKind::WriteZero.into()) } else { Ok(bytes.len()) }
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut head = Head(Vec::new());
+    if serde_json::to_writer(&mut head, value).is_ok() {
+        return String::from_utf8_lossy(&head.0).into_owned();
+    }
+    let text = String::from_utf8_lossy(&head.0[..HELP]);
+    format!("{}…", text.trim_end_matches('\u{fffd}'))
+}
 
 /// What is wrong.
 pub(in crate::tui) fn error(error: &FieldError, look: &Look<'_>) -> String {
-    let strings = look.strings;
-    let limit = |key: &str, value: String| strings.fill(key, &[("limit", &value)]);
-    match error {
-        FieldError::Required => strings.get("form.error.required").to_owned(),
-        FieldError::TooShort { min } => limit("form.error.too_short", min.to_string()),
-        FieldError::TooLong { max } => limit("form.error.too_long", max.to_string()),
-        FieldError::Pattern { pattern } => strings.fill("form.error.pattern", &[("pattern", pattern)]),
-        FieldError::Format { format } => strings.get(format_error(*format)).to_owned(),
-        FieldError::NotANumber => strings.get("form.error.not_a_number").to_owned(),
-        FieldError::NotAnInteger => strings.get("form.error.not_an_integer").to_owned(),
-        FieldError::TooSmall { min } => limit("form.error.too_small", number(*min)),
-        FieldError::TooLarge { max } => limit("form.error.too_large", number(*max)),
-        FieldError::TooFew { min } => limit("form.error.too_few", min.to_string()),
-        FieldError::TooMany { max } => limit("form.error.too_many", max.to_string()),
-        FieldError::NotJson { problem } => strings.fill("form.error.not_json", &[("problem", problem)]),
-        FieldError::Schema { problem } => strings.fill("form.error.schema", &[("problem", problem)]),
-    }
-}
-
-fn format_error(format: TextFormat) -> &'static str {
-    match format {
-        TextFormat::Email => "form.error.email",
-        TextFormat::Uri => "form.error.uri",
-        TextFormat::Date => "form.error.date",
-        TextFormat::DateTime => "form.error.date_time",
-    }
-}
-
-fn number(value: f64) -> String {
-    if value.abs() >= 1e15 { format!("{value:e}") } else { value.to_string() }
+    look.strings.render(&error.phrase())
 }
 
 /// The limits of a choice of several, for its label: `1–2`.
@@ -56,7 +53,7 @@ fn count_range(field: &Field, look: &Look<'_>) -> Option<String> {
 
 /// The label of a field: title, limits, and a mark if an answer needs it.
 pub(super) fn label(field: &Field, look: &Look<'_>) -> String {
-    let mut label = field.label().to_owned();
+    let mut label = short(field.label());
     if label.is_empty() {
         look.strings.get("form.value").clone_into(&mut label);
     }
@@ -88,7 +85,7 @@ pub(super) fn hint(entry: &Entry, look: &Look<'_>) -> String {
                 } else {
                     "form.hint.pattern"
                 };
-                parts.push(look.strings.fill(key, &[("pattern", pattern)]));
+                parts.push(look.strings.fill(key, &[("pattern", &short(pattern))]));
             }
         }
         FieldKind::Number { integer, min, max } => match range(min.map(number), max.map(number), look) {
@@ -110,7 +107,7 @@ pub(super) fn hint(entry: &Entry, look: &Look<'_>) -> String {
 fn absent_default(entry: &Entry) -> Option<String> {
     let default = entry.field.default.as_ref().filter(|default| !default.is_null())?;
     let empty = entry.control.is_empty() && !matches!(entry.control, Control::Group(_));
-    let text = text_of(default);
+    let text = short(&text_of(default));
     (empty && !text.is_empty()).then_some(text)
 }
 
@@ -136,7 +133,7 @@ fn format_hint(format: TextFormat) -> &'static str {
 pub(super) fn help(entry: &Entry) -> String {
     let description = entry.field.description.as_deref().unwrap_or("").trim();
     match &entry.field.kind {
-        FieldKind::Json { schema } if description.is_empty() => schema.to_string(),
+        FieldKind::Json { schema } if description.is_empty() => head(schema),
         _ => description.to_owned(),
     }
 }

@@ -13,6 +13,10 @@ use ratatui::style::Modifier;
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// Quotes and lists within each other that are drawn. What lies deeper is drawn at this depth: no page looks like that, and it must not cost the
+/// square of its depth.
+const DEEPEST: usize = 32;
+
 /// What contains blocks.
 enum Holder {
     Quote,
@@ -40,6 +44,8 @@ pub(super) struct Painter<'s, 'd> {
     definitions: Option<&'s Definitions>,
     rows: Vec<Row>,
     holders: Vec<Holder>,
+    /// What is open beyond [`DEEPEST`].
+    beyond: usize,
     /// Next number of each open list.
     lists: Vec<Option<u64>>,
     /// The block before, in each open holder and outside of all.
@@ -70,6 +76,7 @@ impl<'s, 'd> Painter<'s, 'd> {
             definitions: context.definitions,
             rows: Vec::new(),
             holders: Vec::new(),
+            beyond: 0,
             lists: Vec::new(),
             before: vec![context.before],
             line: Vec::new(),
@@ -105,6 +112,10 @@ impl<'s, 'd> Painter<'s, 'd> {
 
     pub fn event(&mut self, event: Event<'d>, range: Range<usize>) {
         match event {
+            Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) if self.holders.len() >= DEEPEST => {
+                self.beyond += 1;
+            }
+            Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item) if self.beyond > 0 => self.beyond -= 1,
             Event::Start(tag) => self.start(tag, &range),
             Event::End(tag) => self.finish(tag, &range),
             Event::Text(text) if self.code.is_some() => {

@@ -39,3 +39,15 @@ fn a_reference_defined_elsewhere_is_found() {
     let rendered = render("[foo bar]", 0..9, context, &setting);
     assert_eq!(&*rendered.rows[0].text, "foo bar (http://x)");
 }
+
+#[test]
+fn what_is_nested_without_end_is_laid_out_in_linear_time() {
+    for (text, says) in [
+        (format!("{}deep", "> ".repeat(30_000)), "deep"),
+        (format!("{}deep", "> - ".repeat(15_000)), "deep"),
+        (format!("{}\nEND", ">".repeat(60_000)), "END"),
+    ] {
+        let rows = rows(&text, 60);
+        assert!(rows.len() < 100 && rows.iter().any(|row| row.contains(says)), "{}", rows.len());
+    }
+}

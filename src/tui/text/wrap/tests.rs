@@ -44,6 +44,15 @@ fn tabs_and_controls_are_shown_in_place() {
 }
 
 #[test]
+fn more_spaces_than_columns_can_be_counted() {
+    let spaces = " ".repeat(70_000);
+    assert_eq!(texts(&format!("a{spaces}b"), 20), ["a", "b"]);
+    let rows = texts(&format!("{spaces}x"), 20);
+    assert_eq!(rows.last().map(|row| row.trim()), Some("x"));
+    assert_eq!(width::of(&"汉".repeat(70_000)), width::WIDEST);
+}
+
+#[test]
 fn prefixes_hang() {
     let bar = |text: &str| (text.into(), Paint::default());
     let frame = Frame { width: 12, first: vec![bar("- ")], rest: vec![bar("  ")], ..Frame::default() };

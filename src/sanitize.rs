@@ -42,6 +42,13 @@ pub fn is_clean(text: &str) -> bool {
     text.chars().all(|c| c != '\u{200d}' && mark(c).is_none())
 }
 
+/// What is sent to the terminal for a cell: its text, or a mark where that could steer the terminal. Whoever draws has made its text safe already;
+/// this is the one door that everything goes through, so that a place where that was forgotten harms nobody.
+pub fn cell(symbol: &str) -> &str {
+    let is_safe = |c: char| c == '\u{200d}' || mark(c).is_none();
+    if symbol.bytes().all(|b| matches!(b, b' '..=b'~')) || symbol.chars().all(is_safe) { symbol } else { "\u{fffd}" }
+}
+
 /// A piece of a line (as `width::pieces` cuts it; a slice of `line`) made safe to draw. Whether a joiner joins is seen from what follows it.
 pub fn piece<'a>(line: &str, piece: &'a str) -> Cow<'a, str> {
     if piece.ends_with('\u{200d}') {
