@@ -449,19 +449,8 @@ impl Connection {
     fn list_tools(&mut self) {
         let Phase::Up(live) = &self.phase else { return };
         let Some(at) = self.shelf.begin_reading() else { return };
-        let (session, me, run) = (Arc::clone(&live.session), self.me.clone(), self.run);
         let limit = entry::seconds(self.entry.timeouts.list);
-        tokio::spawn(async move {
-            tokio::select! {
-                biased;
-                () = session.stop.cancelled() => return,
-                _ = session.end() => return,
-                () = tokio::time::sleep_until(at) => {}
-            }
-            let listed = session.list_tools(limit).await;
-            drop(session);
-            let _ = me.send(Msg::Listed(run, listed));
-        });
+        tokio::spawn(watch::list(Arc::clone(&live.session), at, limit, self.run, self.me.clone()));
     }
 
     fn listed(&mut self, listed: Result<Listing, RequestError>) {

@@ -161,15 +161,17 @@ pub(super) struct LineTransport<R, W> {
 }
 
 /// Counts the answers that wait to be written.
-struct Answers(Arc<Semaphore>);
+#[derive(Debug)]
+pub(super) struct Answers(Arc<Semaphore>);
 
 impl Answers {
-    fn new() -> Self {
+    /// None waits.
+    pub(super) fn new() -> Self {
         Self(Arc::new(Semaphore::new(ANSWERS)))
     }
 
     /// Counts a message until the permit is dropped, if it is an answer. What was asked before reading stopped may go beyond the limit.
-    fn count(&self, message: &ClientJsonRpcMessage) -> Option<OwnedSemaphorePermit> {
+    pub(super) fn count(&self, message: &ClientJsonRpcMessage) -> Option<OwnedSemaphorePermit> {
         match message {
             ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => {
                 Arc::clone(&self.0).try_acquire_owned().ok()
@@ -179,7 +181,7 @@ impl Answers {
     }
 
     /// Waits until there is room for another one.
-    async fn room(&self) {
+    pub(super) async fn room(&self) {
         let _ = self.0.acquire().await;
     }
 }

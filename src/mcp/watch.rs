@@ -1,4 +1,4 @@
-//! The tasks beside a connection that tell it what happens by itself: to its session, and in its log.
+//! The tasks beside a connection that tell it what happens by itself: to its session, to its tools, and in its log.
 //!
 //! Owns nothing.
 
@@ -9,7 +9,9 @@ use super::session::Session;
 use crate::domain::ServerName;
 use crate::domain::server::ServerSignal;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// Tells when a session's connection is being made again, and when it is over.
 pub(super) async fn session(session: Arc<Session>, run: u64, me: mpsc::UnboundedSender<Msg>) {
@@ -24,6 +26,25 @@ pub(super) async fn session(session: Arc<Session>, run: u64, me: mpsc::Unbounded
             }
         }
     }
+}
+
+/// Reads the list of tools, not before `at`.
+pub(super) async fn list(
+    session: Arc<Session>,
+    at: Instant,
+    limit: Duration,
+    run: u64,
+    me: mpsc::UnboundedSender<Msg>,
+) {
+    tokio::select! {
+        biased;
+        () = session.stop.cancelled() => return,
+        _ = session.end() => return,
+        () = tokio::time::sleep_until(at) => {}
+    }
+    let listed = session.list_tools(limit).await;
+    drop(session);
+    let _ = me.send(Msg::Listed(run, listed));
 }
 
 /// Announces what the server writes beside the protocol.

@@ -25,7 +25,7 @@ mod streamable;
 use super::lost::Lost;
 use super::reason::Trouble;
 use super::start::Plan;
-use super::transport::{Fault, Link};
+use super::transport::{Answers, Fault, Link};
 use super::wire::{Incoming, Pending};
 use super::{Direction, Tap};
 use crate::domain::{Phrase, ServerName};
@@ -44,7 +44,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -52,6 +52,8 @@ use url::Url;
 const INBOX: usize = 64;
 /// How long a notification or an answer of ours may take to be accepted.
 const NOTE: Duration = Duration::from_secs(30);
+/// Most notifications and answers under way at once: each takes a connection.
+const NOTES: usize = 16;
 /// How long the stream of a call that was called off stays open, so that the server hears of it first.
 const CALLED_OFF: Duration = Duration::from_secs(1);
 /// How long the server may take to accept the end of the session.
@@ -96,6 +98,9 @@ pub(super) struct Remote {
     endpoint: legacy::Endpoint,
     pending: Mutex<Pending>,
     posts: Mutex<HashMap<RequestId, CancellationToken>>,
+    /// Answers that the server has not taken yet. Beyond a number of them nothing more is read from it.
+    answers: Answers,
+    notes: Semaphore,
     inbox: mpsc::Sender<ServerJsonRpcMessage>,
     link: Arc<Link>,
     tap: Option<Tap>,
@@ -136,6 +141,8 @@ pub(super) fn open(
         endpoint: legacy::Endpoint::default(),
         pending: Mutex::default(),
         posts: Mutex::default(),
+        answers: Answers::new(),
+        notes: Semaphore::new(NOTES),
         inbox: tx,
         link: Arc::clone(link),
         tap: plan.world.options.tap.clone(),
@@ -231,7 +238,13 @@ impl Remote {
                 ClientNotification::InitializedNotification(_) => Box::pin(remote.initialized(body)),
                 _ => Box::pin(remote.note(body)),
             },
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => Box::pin(remote.note(body)),
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
+                let waits = self.answers.count(item);
+                Box::pin(async move {
+                    let _waits = waits;
+                    remote.note(body).await
+                })
+            }
         }
     }
 
@@ -281,10 +294,14 @@ impl Remote {
     }
 
     async fn note(self: Arc<Self>, body: Bytes) -> io::Result<()> {
+        let posted = async {
+            let _place = self.notes.acquire().await;
+            self.post(What::Note, body).await
+        };
         let posted = tokio::select! {
             biased;
             () = self.link.ended.cancelled() => return Err(io::ErrorKind::BrokenPipe.into()),
-            posted = tokio::time::timeout(NOTE, self.post(What::Note, body)) => posted,
+            posted = tokio::time::timeout(NOTE, posted) => posted,
         };
         match posted {
             Ok(Ok(())) => Ok(()),
@@ -316,6 +333,7 @@ impl Remote {
 
     /// Takes in what the server sent; `request` is the one whose answer it came with.
     async fn deliver(&self, text: &[u8], request: Option<&RequestId>) {
+        self.answers.room().await;
         if let Some(tap) = &self.tap {
             tap(&self.server, Direction::FromServer, text);
         }
