@@ -84,7 +84,8 @@ fn idle() {
     let server = server(Reply::hang());
     let place = Place::new();
     let mut program = launch(&place, &server, &[]);
-    program.pump(Duration::from_secs(3));
+    // Threads of the start that are not needed any more end after ten seconds.
+    program.pump(Duration::from_secs(13));
     let pids: Vec<u32> = [program.pid()].into_iter().chain(process::children(program.pid())).collect();
     let sleeps = || pids.iter().flat_map(|pid| process::sleeps(*pid)).collect();
     let (before, bytes) = (sleeps(), program.bytes);
@@ -218,7 +219,7 @@ fn keys() {
     // To the top and to the bottom of it.
     program.send(b"\x1b");
     program.pump(Duration::from_millis(300));
-    program.send(b"\t\t");
+    program.send(b"\t1");
     let top = jump(&mut program, b"g", "L000000 Answer 0");
     let bottom = jump(&mut program, b"G", "k00");
     row("… and then to the first line", top, "ms", Limit::None, "");
@@ -246,7 +247,8 @@ fn resize() {
         let last = program.pump(Duration::from_millis(250)).expect("a new frame");
         times.push(ms(last - start));
         let text = program.text();
-        let rule = text.lines().find(|line| line.contains("─ Answer")).unwrap_or_default();
+        let rule =
+            text.lines().find(|line| line.contains("─ Answer") || line.contains("─ Timeline")).unwrap_or_default();
         assert!(unicode_width::UnicodeWidthStr::width(rule) >= usize::from(cols) - 2, "not the new width:\n{text}");
     }
     row("Resize settles behind 40,000 lines, p95 of 20", p95(&times), "ms", Limit::Most(30.0), "39");
@@ -270,7 +272,7 @@ fn memory() {
     row("8 MiB streamed: growth of resident memory, times the text", grown(after), "×", Limit::Most(4.0), "");
     row("… at its highest", grown(most), "×", Limit::Most(4.0), "");
     // One message of more than 65,536 rows.
-    program.send(b"\t\t");
+    program.send(b"\t1");
     program.pump(Duration::from_millis(300));
     let top = jump(&mut program, b"g", "k000000 ");
     let bottom = jump(&mut program, b"G", &format!("k{:06}", PIECES - 1));
