@@ -131,7 +131,7 @@ impl Printer<'_> {
         let mut facts = Vec::new();
         match server.millis {
             Some(millis) => facts.push(self.strings.fill("doctor.ready", &[("millis", &millis.to_string())])),
-            None => facts.push(self.strings.get(state_key(server.state)).to_owned()),
+            None => facts.push(self.strings.get(server.state.text_key()).to_owned()),
         }
         facts.extend(server.identity.clone());
         if let (Some(protocol), Some(era)) = (&server.protocol, server.era) {
@@ -207,25 +207,5 @@ impl Printer<'_> {
         if !text.is_empty() {
             self.paper.line(indent, &[(Ink::Dim, text)]);
         }
-    }
-}
-
-/// The text of a state.
-fn state_key(state: ServerState) -> &'static str {
-    match state {
-        ServerState::Idle => "layer.state_idle",
-        ServerState::Starting => "layer.state_starting",
-        ServerState::Initializing => "layer.state_initializing",
-        ServerState::Ready => "layer.state_ready",
-        ServerState::Disconnected => "layer.state_disconnected",
-        ServerState::Reconnecting => "layer.state_reconnecting",
-        ServerState::StartFailed => "layer.state_start_failed",
-        ServerState::InitFailed => "layer.state_init_failed",
-        ServerState::Error => "layer.state_error",
-        ServerState::NeedsAuth => "layer.state_needs_auth",
-        ServerState::WaitingForBrowser => "layer.state_browser",
-        ServerState::Stopped => "layer.state_stopped",
-        ServerState::Disabled => "layer.state_disabled",
-        ServerState::Untrusted => "layer.state_untrusted",
     }
 }

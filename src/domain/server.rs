@@ -42,6 +42,28 @@ pub enum ServerState {
 }
 
 impl ServerState {
+    /// The key of its name in the catalogue of texts.
+    pub fn text_key(self) -> &'static str {
+        match self {
+            Self::Idle => "layer.state_idle",
+            Self::Starting => "layer.state_starting",
+            Self::Initializing => "layer.state_initializing",
+            Self::Ready => "layer.state_ready",
+            Self::Disconnected => "layer.state_disconnected",
+            Self::Reconnecting => "layer.state_reconnecting",
+            Self::StartFailed => "layer.state_start_failed",
+            Self::InitFailed => "layer.state_init_failed",
+            Self::Error => "layer.state_error",
+            Self::NeedsAuth => "layer.state_needs_auth",
+            Self::WaitingForBrowser => "layer.state_browser",
+            Self::Stopped => "layer.state_stopped",
+            Self::Disabled => "layer.state_disabled",
+            Self::Untrusted => "layer.state_untrusted",
+        }
+    }
+}
+
+impl ServerState {
     /// Whether it cannot be used without somebody doing something.
     pub fn is_failed(self) -> bool {
         matches!(self, Self::StartFailed | Self::InitFailed | Self::Error)

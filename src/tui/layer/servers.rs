@@ -115,26 +115,11 @@ fn mark(state: ServerState, look: &Look<'_>) -> (&'static str, Role) {
 }
 
 fn state(facts: &ServerFacts, look: &Look<'_>) -> String {
-    let key = match facts.status.state {
-        ServerState::Idle => "layer.state_idle",
-        ServerState::Starting => "layer.state_starting",
-        ServerState::Initializing => "layer.state_initializing",
-        ServerState::Ready if facts.status.calls > 0 => {
-            return look.strings.fill("layer.state_running", &[("count", &facts.status.calls.to_string())]);
-        }
-        ServerState::Ready => "layer.state_ready",
-        ServerState::Disconnected => "layer.state_disconnected",
-        ServerState::Reconnecting => "layer.state_reconnecting",
-        ServerState::StartFailed => "layer.state_start_failed",
-        ServerState::InitFailed => "layer.state_init_failed",
-        ServerState::Error => "layer.state_error",
-        ServerState::NeedsAuth => "layer.state_needs_auth",
-        ServerState::WaitingForBrowser => "layer.state_browser",
-        ServerState::Stopped => "layer.state_stopped",
-        ServerState::Disabled => "layer.state_disabled",
-        ServerState::Untrusted => "layer.state_untrusted",
-    };
-    look.strings.get(key).to_owned()
+    let status = &facts.status;
+    if status.state == ServerState::Ready && status.calls > 0 {
+        return look.strings.fill("layer.state_running", &[("count", &status.calls.to_string())]);
+    }
+    look.strings.get(status.state.text_key()).to_owned()
 }
 
 fn fields(facts: &ServerFacts, look: &Look<'_>) -> Vec<(String, String, Role)> {
