@@ -16,15 +16,19 @@ use crate::domain::{CallId, Conversation, Item, ItemBody, SessionId, Step, StepE
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Levels of JSON in an entry. What is nested deeper is written as the text that it is, because readers of JSON have a limit (128 levels of
 /// `serde_json`), and a line that cannot be read back is lost.
 const LEVELS: usize = 96;
+
+/// Bytes that are written at a time.
+const BUFFER: usize = 64 * 1024;
 
 /// The first line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -232,18 +236,70 @@ impl Journal {
 
     /// Writes entries, durably. After an error they are written with the next ones.
     pub fn write(&mut self, entries: &[Entry]) -> io::Result<()> {
-        if self.whole == 0 && self.unwritten.is_empty() {
-            serde_json::to_writer(&mut self.unwritten, &self.header)?;
-            self.unwritten.push(b'\n');
+        if self.unwritten.is_empty() {
+            match self.append(entries) {
+                Ok(bytes) => {
+                    self.whole += bytes;
+                    return Ok(());
+                }
+                Err(error) => {
+                    // Half a line must not run into the next one.
+                    let _ = self.file.set_len(self.whole);
+                    self.keep(entries)?;
+                    return Err(error);
+                }
+            }
+        }
+        self.keep(entries)?;
+        self.flush()
+    }
+
+    /// Writes entries at the end of the file; how many bytes that were. A long text is never in memory twice for it.
+    fn append(&self, entries: &[Entry]) -> io::Result<u64> {
+        let mut out = Counting { out: BufWriter::with_capacity(BUFFER, &self.file), bytes: 0 };
+        self.encode(self.whole == 0, entries, &mut out)?;
+        out.flush()?;
+        self.file.sync_data()?;
+        Ok(out.bytes)
+    }
+
+    fn keep(&mut self, entries: &[Entry]) -> io::Result<()> {
+        let mut unwritten = std::mem::take(&mut self.unwritten);
+        let first = self.whole == 0 && unwritten.is_empty();
+        let kept = self.encode(first, entries, &mut unwritten);
+        self.unwritten = unwritten;
+        kept
+    }
+
+    /// The lines of entries, masked; the first come after the header.
+    fn encode(&self, first: bool, entries: &[Entry], out: &mut impl Write) -> io::Result<()> {
+        if first {
+            serde_json::to_writer(&mut *out, &self.header)?;
+            out.write_all(b"\n")?;
         }
         for entry in entries {
-            let mut value = serde_json::to_value(entry)?;
-            self.redactor.mask_json(&mut value);
-            flatten(&mut value, LEVELS);
-            serde_json::to_writer(&mut self.unwritten, &value)?;
-            self.unwritten.push(b'\n');
+            if self.is_plain(entry) {
+                serde_json::to_writer(&mut *out, entry)?;
+            } else {
+                let mut value = serde_json::to_value(entry)?;
+                self.redactor.mask_json(&mut value);
+                flatten(&mut value, LEVELS);
+                serde_json::to_writer(&mut *out, &value)?;
+            }
+            out.write_all(b"\n")?;
         }
-        self.flush()
+        Ok(())
+    }
+
+    /// Whether an entry is a text without a secret in it: there is nothing to mask and nothing to flatten.
+    fn is_plain(&self, entry: &Entry) -> bool {
+        match entry {
+            Entry::Item {
+                item: Item { body: ItemBody::Answer { text } | ItemBody::Thinking { text, opaque: None }, .. },
+                ..
+            } => matches!(self.redactor.mask_text(text), Cow::Borrowed(_)),
+            _ => false,
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -252,7 +308,6 @@ impl Journal {
             self.whole += self.unwritten.len() as u64;
             self.unwritten = Vec::new();
         } else {
-            // Half a line must not run into the next one.
             let _ = self.file.set_len(self.whole);
         }
         written
@@ -273,6 +328,24 @@ impl Journal {
         file.write_all(text.as_bytes())?;
         file.persist(&path).map_err(|error| error.error)?;
         Ok(())
+    }
+}
+
+/// Counts what goes through.
+struct Counting<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counting<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
