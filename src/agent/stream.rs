@@ -1,6 +1,6 @@
 //! Reads one reply: provider → dialect → the driver.
 //!
-//! Owns the task of one open request, and how often it is read. Dropping its handle ends the task, which drops the stream, which cancels the request.
+//! Owns the task of one open request, and how often what it brings is handed on. Dropping its handle ends the task, which drops the stream, which cancels the request.
 
 use super::machine::StreamId;
 use crate::dialect::{Flow, Parser};
@@ -11,12 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout_at};
 
-/// While a reply trickles, it is read this far apart. Waking up costs more than a word does: a frame of the screen shows what came within this time
-/// anyway, and it is drawn as soon as that was read, since frames may follow each other faster.
+/// What is only to be shown is handed on this far apart: a frame of the screen shows what came within this time anyway, and it is drawn as soon as that
+/// was handed on, since frames may follow each other faster.
 const PACE: Duration = Duration::from_millis(38);
-/// A reply trickles while no more events than this are there at a time. A burst is read as fast as it comes.
-const TRICKLE: usize = 32;
 /// Events in one batch at most.
 const MOST: usize = 256;
 
@@ -78,8 +77,9 @@ async fn read(
 
 async fn pour(stream: StreamId, mut reply: EventStream, mut parser: Box<dyn Parser>, batches: &mpsc::Sender<Batch>) {
     let mut events = Vec::new();
+    let mut shown = Instant::now();
     loop {
-        match take(&mut reply, parser.as_mut(), &mut events).await {
+        match take(&mut reply, parser.as_mut(), &mut events, shown).await {
             Took::Over => {
                 parser.end(&mut events);
                 break;
@@ -88,36 +88,36 @@ async fn pour(stream: StreamId, mut reply: EventStream, mut parser: Box<dyn Pars
                 events.push(ModelEvent::Failed { error });
                 break;
             }
-            Took::Some(count) => {
-                let trickles = count <= TRICKLE && events.iter().all(only_shown);
+            Took::Some => {
+                shown = Instant::now() + PACE;
                 if !events.is_empty() {
                     let batch = Batch { stream, events: std::mem::take(&mut events) };
                     if batches.send(batch).await.is_err() {
                         return;
                     }
                 }
-                if trickles {
-                    tokio::time::sleep(PACE).await;
-                }
             }
         }
     }
+    // The request ends before anybody acts on the reply.
+    drop(reply);
     let _ = batches.send(Batch { stream, events }).await;
 }
 
 /// What reading brought.
 enum Took {
-    /// So many events of the wire, and the reply goes on.
-    Some(usize),
+    /// Something, and the reply goes on.
+    Some,
     /// The reply is over.
     Over,
     /// It broke.
     Failed(ModelError),
 }
 
-/// Waits for the next event, then takes what is there already.
-async fn take(reply: &mut EventStream, parser: &mut dyn Parser, events: &mut Vec<ModelEvent>) -> Took {
+/// Waits for the next event, then takes what comes until `shown`, and what is there already. What is not only to be shown is not held.
+async fn take(reply: &mut EventStream, parser: &mut dyn Parser, events: &mut Vec<ModelEvent>, shown: Instant) -> Took {
     let mut next = reply.next().await;
+    let mut looked = 0;
     for count in 1_usize.. {
         match next {
             None => return Took::Over,
@@ -128,12 +128,17 @@ async fn take(reply: &mut EventStream, parser: &mut dyn Parser, events: &mut Vec
                 }
             }
         }
-        if count == MOST {
-            return Took::Some(count);
+        let held = events[looked..].iter().all(only_shown);
+        looked = events.len();
+        if count == MOST || !held {
+            return Took::Some;
         }
         next = match reply.next().now_or_never() {
             Some(next) => next,
-            None => return Took::Some(count),
+            None => match timeout_at(shown, reply.next()).await {
+                Ok(next) => next,
+                Err(_) => return Took::Some,
+            },
         };
     }
     Took::Over
@@ -155,7 +160,6 @@ fn only_shown(event: &ModelEvent) -> bool {
 mod tests {
     use super::*;
     use crate::domain::model::StreamEvent;
-    use tokio::time::Instant;
 
     struct Plain;
 
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_trickle_is_read_once_a_frame() {
+    async fn a_trickle_is_handed_on_once_a_frame() {
         let (batches, _) = read_all(1_000, Duration::from_millis(5)).await;
         assert_eq!(batches[0], ["0 "], "the first word is not waited for");
         assert!(batches.len() < 200, "{} batches for 1,000 pieces in five seconds", batches.len());

@@ -84,8 +84,7 @@ async fn a_reply_ends_with_its_first_call_and_what_it_invents_after_it_is_not_be
         },
     ];
     for case in cases {
-        // Not much faster than it was: the model must still be talking when its reply is read the next time.
-        let server = ModelServer::start(vec![played(case.name, Pace::Scaled(0.2)), completion("As it says.")]);
+        let server = ModelServer::start(vec![played(case.name, Pace::Scaled(0.04)), completion("As it says.")]);
         let mut rig = rig(&server);
         rig.submit(case.task).await;
         let (prompt, call) = rig.approval().await;
