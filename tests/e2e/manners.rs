@@ -83,7 +83,8 @@ fn ctrl_z_stops_and_fg_brings_it_back_with_time_stood_still() {
     let mut program = place.launch(&["-m", "test-model", "--base-url", &model.url()]).in_shell(script).start();
     program.wait_for("1 ready").submit("Ask me");
     program.open("s asks", "⟨Cancel⟩").type_text("half").wait_for("half");
-    program.key("c-z").wait_for("STOPPED").wait_for("-ixany");
+    // The last word that `stty` says.
+    program.key("c-z").wait_for("STOPPED").wait_for("extproc");
     let pid = place.host().pid;
     assert!(procs::is_stopped(pid));
     // The shell's own modes: echo and lines, and the normal screen.
